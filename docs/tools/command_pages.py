@@ -14,7 +14,7 @@ from typer.main import get_command
 import medsim
 from docs.tools.markdown import code, codes, page, with_lines
 from medsim.cli import app
-from medsim.core.console import _flag, _heading_of, _shown
+from medsim.core.console import _flag, _shown
 from medsim.core.options import Heading, Option, Options, declared, signature_of
 from medsim.core.printing import FORMAT_NAMES
 
@@ -264,7 +264,7 @@ def _own_entries(command: Any, options: type[Options]) -> Iterator[Entry]:
                 name=parameter.opts,
                 help=parameter.help or "",
                 facts=facts,
-                heading=_heading_of(parameter),
+                heading=parameter.rich_help_panel or "Main options",
                 shared=parameter.name in shared,
             )
 

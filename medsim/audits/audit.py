@@ -31,7 +31,7 @@ from medsim.decisions import DECIDED_ON
 from medsim.decisions.files import Settled, read_decisions, settled
 from medsim.decisions.sssom import mappings_of, write_sssom
 from medsim.terminologies.options import ReadingOptions
-from medsim.terminologies.prefixes import curie_prefix, prefixes_of
+from medsim.terminologies.sources import curie_prefix, prefixes_of
 
 _JUSTIFICATIONS = {
     "names": "semapv:LexicalMatching",

@@ -10,7 +10,7 @@ from medsim.audits import CHOICES, JUDGED_AS, KINDS, SEVERITIES
 from medsim.core.errors import counted, listed
 from medsim.core.terms import lowered_column
 from medsim.pages.page import Decisions, LongTable, Page, PageTable, Section, license_notice, report
-from medsim.terminologies.prefixes import links_of
+from medsim.terminologies.sources import links_of
 
 if TYPE_CHECKING:
     from medsim.audits.output import Audit

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections import UserDict
 from importlib import import_module
 from typing import Annotated, Any
 
@@ -29,23 +29,14 @@ medsim build --list shows what can be built, medsim --help all commands, and
 medsim COMMAND --help the options of one, with an example."""
 
 
-class _Commands(Mapping[str, Any]):
-    """The commands by name; a command's package is imported when the command is needed."""
-
-    def __init__(self, loaded: Mapping[str, Any], packages: Mapping[str, str]) -> None:
-        self.loaded, self._packages = loaded, packages
+class _Commands(UserDict[str, Any]):
+    """The commands by name; of those not needed so far, the package that has them."""
 
     def __getitem__(self, name: str) -> Any:
-        if name not in self.loaded:
-            import_module(f"medsim.{self._packages[name]}.commands")
-            self.loaded = get_group(app).commands.loaded  # type: ignore[attr-defined]
-        return self.loaded[name]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._packages)
-
-    def __len__(self) -> int:
-        return len(self._packages)
+        if isinstance(package := self.data[name], str):
+            import_module(f"medsim.{package}.commands")
+            self.data = get_group(app).commands.data  # type: ignore[attr-defined]
+        return self.data[name]
 
 
 class _Medsim(Program):
@@ -58,7 +49,7 @@ class _Medsim(Program):
         packages = {
             name: package for panel in self.panels.values() for name, package in panel.items()
         }
-        self.commands: Any = _Commands(self.commands, packages)
+        self.commands: Any = _Commands(packages | self.commands)
 
 
 def _print_version(requested: bool) -> None:

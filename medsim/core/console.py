@@ -8,7 +8,7 @@ import io
 import re
 import sys
 import tomllib
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime
 from functools import partial
@@ -75,9 +75,6 @@ VERIFYING_EXIT_CODES: Mapping[int, str] = {
 """The exit codes of a command that verifies outputs."""
 
 
-HELP_OPTIONS = {"help_option_names": ["-h", "--help"]}
-"""The settings that give every command a help option."""
-
 _NAMED = 3  # commands that a message names at most
 _LONGEST_METAVAR = 64  # longer lists of choices go into the help text
 
@@ -105,11 +102,6 @@ class HelpedGroup(TyperGroup):
                     formatter.write_dl(rows)
 
 
-def _heading_of(parameter: Any) -> str:
-    """Return the heading of a parameter of a command; see ``Option.heading``."""
-    return parameter.rich_help_panel or "Main options"
-
-
 class _HelpedCommand(TyperCommand):
     """A command whose help lists its options under their headings."""
 
@@ -121,7 +113,8 @@ class _HelpedCommand(TyperCommand):
         parameters: list[Any] = sorted(self.get_params(ctx), key=lambda param: not param.required)
         for parameter in parameters:
             is_argument = parameter.param_type_name == "argument"
-            heading = "Output" if parameter.name == "help" else _heading_of(parameter)
+            panel = parameter.rich_help_panel or "Main options"
+            heading = "Output" if parameter.name == "help" else panel
             option = options.get(parameter.name)
             if option and isinstance(option.choices, RegisteredNames):
                 parameter.help = f"{_first_sentence(option)} One of {', '.join(option.choices)}."
@@ -163,7 +156,7 @@ class Program(HelpedGroup):
 
 app = typer.Typer(
     cls=Program,
-    context_settings=HELP_OPTIONS,
+    context_settings={"help_option_names": ["-h", "--help"]},
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
@@ -214,7 +207,7 @@ def command(
             is_made = exit_codes is VERIFYING_EXIT_CODES or _writes(options, values)
             if quiet and is_made and _source_of(context, "form") == "DEFAULT":
                 extra_values["form"] = ""
-            wording = partial(_shown_line, flags, program)
+            wording = partial(_with_flags, flags=flags, program=program)
             progress = Progress(sys.stderr, wording, quiet=quiet, verbose=verbose)
             values |= {"progress": progress} if "progress" in fields else {}
             if from_file:
@@ -223,7 +216,7 @@ def command(
                 run(_from_command_line(options, values), **extra_values)
             except MedsimError as error:
                 end = f" ({from_file})" if from_file and isinstance(error, OptionError) else ""
-                error.args = (one_line(f"{_with_flags(str(error), flags, program)}{end}"),)
+                error.args = (f"{_with_flags(str(error), flags, program)}{end}",)
                 raise
 
         context, *shared, _ = inspect.signature(call, eval_str=True).parameters.values()
@@ -262,10 +255,6 @@ _Verbose = Annotated[
         rich_help_panel=_OUTPUT,
     ),
 ]
-
-
-def _shown_line(flags: Mapping[str, str], program: Any, line: str) -> str:
-    return one_line(_with_flags(line, flags, program))
 
 
 def _source_of(context: Any, name: str) -> str:
@@ -355,7 +344,7 @@ def _shown(hint: Any, option: Option) -> Any:
     if option.listed or option.or_name:
         return str
     parts = _kinds(hint)
-    if option.many or set(parts) <= {Sequence, Mapping}:
+    if (option.argument and Sequence in parts) or set(parts) <= {Sequence, Mapping}:
         return list[str]
     if date in parts:
         return datetime
@@ -377,7 +366,7 @@ def _flags_of(command: Any) -> dict[str, str]:
 
 
 def _with_flags(message: str, flags: Mapping[str, str], program: Any = None) -> str:
-    """Return a message that names options as the command line does.
+    """Return a message, in one line, that names options as the command line does.
 
     Of an option that the command lacks, the message says which commands have it. Text in quotes or
     in a path comes from the user and is never an option's name.
@@ -390,7 +379,7 @@ def _with_flags(message: str, flags: Mapping[str, str], program: Any = None) -> 
             flags = {**next(iter(having.values())), **flags}
             noun = "an option" if len(lacking) == 1 else "options"
             message = f"{message} ({noun} of {listed([*having], _NAMED)})"
-    return _QUOTED_OR_NAME.sub(lambda match: flags.get(match["name"], match[0]), message)
+    return one_line(_QUOTED_OR_NAME.sub(lambda match: flags.get(match["name"], match[0]), message))
 
 
 def _commands(group: Any, path: str = "medsim") -> Iterator[tuple[str, Any]]:
@@ -400,7 +389,7 @@ def _commands(group: Any, path: str = "medsim") -> Iterator[tuple[str, Any]]:
         yield from _commands(entry, f"{path} {name}") if inner else [(f"{path} {name}", entry)]
 
 
-def completed(choices: Collection[str]) -> Callable[[str], list[str]] | None:
+def completed(choices: Iterable[str]) -> Callable[[str], list[str]] | None:
     """Return the shell completion of an option's choices; None if it has no choices."""
     if not choices:
         return None

@@ -18,7 +18,7 @@ import polars as pl
 from medsim.core.data import toml_of
 from medsim.core.errors import InputError, listed
 from medsim.core.files import read_own_json
-from medsim.core.manifest import MANIFEST, Manifest, Output, medsim_version, output_kind
+from medsim.core.manifest import MANIFEST, Manifest, Output, medsim_version
 from medsim.core.reading import reason
 
 M = TypeVar("M", bound=Manifest)
@@ -227,16 +227,6 @@ def read_manifest(folder: Path, kind: Kind[M]) -> M:
             f"{kind.noun} with {kind.command}, or copy it again from its source"
         ) from error
     return manifest
-
-
-def inner_output_hint(folder: Path, *kinds: str) -> str:
-    """Return the end of a message that names an output of the given kinds in a folder, if any.
-
-    For example, a folder of splits contains builds.
-    """
-    folders = (path.parent for path in sorted(folder.glob(f"*/{MANIFEST}")))
-    inner = next((path for path in folders if output_kind(path) in kinds), None)
-    return "" if inner is None else f"; give one inside it, such as {inner}"
 
 
 Columns: TypeAlias = dict[str, pl.DataType | type[pl.DataType]]

@@ -148,8 +148,7 @@ def content_of(rows: pl.DataFrame | pl.LazyFrame) -> Output:
         digest.update(f"{column.name} {column.dtype} {n_rows}\n".encode())
         has_null = column.null_count() > 0
         digest.update(column.is_null().to_numpy().tobytes() if has_null else bytes(n_rows))
-        number = False if column.dtype == pl.Boolean else 0
-        null_value = "" if column.dtype == pl.String else number
+        null_value = "" if column.dtype == pl.String else pl.Series([0]).cast(column.dtype)[0]
         values = column.fill_null(null_value) if has_null else column
         if column.dtype != pl.String:
             digest.update(values.to_numpy().tobytes())

@@ -18,7 +18,7 @@ from medsim.core.config import TIMEOUT
 from medsim.core.data import toml_of
 from medsim.core.errors import InputError, OptionError, counted, listed, with_addresses
 from medsim.core.files import check_own_file, digest_of
-from medsim.core.kinds import Kind, M, inner_output_hint, read_manifest
+from medsim.core.kinds import Kind, M, read_manifest
 from medsim.core.manifest import MANIFEST, combined, fingerprint, output_kind
 from medsim.core.parquet import read_parquet, scan_files, scan_of_users, scan_parquet
 from medsim.core.reading import reading
@@ -77,7 +77,9 @@ class Opened(Shown, Generic[M]):
             path: path inside the folder, as in the manifest.
             columns: columns to read; all by default.
         """
-        return read_rows(self.folder / path, columns)
+        with reading(self.folder / path, hint=_AGAIN):
+            check_own_file(self.folder / path)  # else Polars would read the files of a folder
+            return read_parquet(self.folder / path, columns)
 
     def sql(
         self,
@@ -186,13 +188,6 @@ def outputs_of(opened: Opened[Any], others: Mapping[str, Opened[Any]]) -> Output
     return {name: each._files_of_views() for name, each in outputs.items()}  # noqa: SLF001 — same module
 
 
-def read_rows(path: Path, columns: Sequence[str] | None = None) -> pl.DataFrame:
-    """Return the rows of a Parquet file, without columns from names of folders."""
-    with reading(path, hint=_AGAIN):
-        check_own_file(path)  # else Polars would read the files of a folder
-        return read_parquet(path, columns)
-
-
 def read_damaged_rows(path: Path) -> pl.DataFrame:
     """Return the rows of a Parquet file that may be damaged, which could make Polars crash.
 
@@ -266,7 +261,9 @@ def check_output(path: Path, *accepted: type[Opened[Any]]) -> type[Opened[Any]]:
     if actual is None:
         raise InputError(f"{path / MANIFEST} cannot be read as a manifest of medsim; {_AGAIN}")
     if kinds and actual.kind.name not in (names := [kind.name for kind in kinds]):
-        such_as = inner_output_hint(path, *names)
+        folders = (place.parent for place in sorted(path.glob(f"*/{MANIFEST}")))  # such as splits
+        inner = next((folder for folder in folders if output_kind(folder) in names), None)
+        such_as = "" if inner is None else f"; give one inside it, such as {inner}"
         raise InputError(f"{path} is {actual.kind.with_article}, not {expected}{remedy}{such_as}")
     return actual
 

@@ -25,7 +25,7 @@ import inspect
 import math
 import os
 import textwrap
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from dataclasses import field as dataclass_field
 from datetime import date, datetime
@@ -77,10 +77,10 @@ class Option:
         help: sentences for the reference and docstrings; help shows an option's first sentence.
         flags: flags on the command line, such as ("--out", "-o"); by default from the field's name.
         metavar: name of the value in help; by default its type.
-        argument: whether the command line takes it as a positional argument.
+        argument: whether the command line takes it as a positional argument; several if its type
+            has a sequence, although Python also takes a single one.
         listed: whether the command line takes several values as one comma-separated text, with
             double quotes around a value that has a comma.
-        many: whether the command line takes several values although Python also takes a single one.
         lower: whether the command line ignores its case.
         or_name: whether a built-in name may replace a path: "./hpo" is a folder, "hpo" is not.
         choices: accepted names, or none for any name; by default the names of a ``Literal`` in the
@@ -101,11 +101,10 @@ class Option:
     metavar: str | None = None
     argument: bool = False
     listed: bool = False
-    many: bool = False
     lower: bool = False
     or_name: bool = False
-    choices: Collection[str] | None = None
-    suggested: Collection[str] = ()
+    choices: Iterable[str] | None = None
+    suggested: Iterable[str] = ()
     noun: str = ""
     least: float | None = None
     most: float = MAX_COUNT

@@ -416,14 +416,7 @@ class OutputFolder:
 
 
 @contextmanager
-def claimed(
-    out: Path,
-    kind: Kind[Any],
-    *,
-    overwrite: bool,
-    inputs: Iterable[Path] = (),
-    input_folders: Iterable[Path] = (),
-) -> Iterator[OutputFolder]:
+def claimed(out: Path, kind: Kind[Any], *, overwrite: bool) -> Iterator[OutputFolder]:
     """Give the body an exclusive lock on ``out`` and a folder to write the output to.
 
     Files of an interrupted run are kept if the kind can be resumed, else removed.
@@ -432,10 +425,7 @@ def claimed(
         out: final path of the folder.
         kind: kind of output.
         overwrite: whether an earlier output may be replaced.
-        inputs: files and folders that the run reads, and so must not write to.
-        input_folders: folders in which the run may read any file.
     """
-    check_not_input(out, inputs, input_folders)
     out = resolved(out)
     output = OutputFolder(out, kind, overwrite=overwrite)
     with _exclusive_lock(out, kind):
@@ -455,15 +445,14 @@ def claimed_by(
 ) -> AbstractContextManager[OutputFolder]:
     """Return the context in which a command writes its output; see ``claimed``.
 
-    The class of its options has ``out`` and ``overwrite``.
+    Args:
+        options: the options of the command, with ``out``, which must not be an input, and
+            ``overwrite``.
+        kind: kind of output.
+        input_folders: folders in which the command may read any file.
     """
-    return claimed(
-        Path(options.out),
-        kind,
-        overwrite=options.overwrite,
-        inputs=options.paths_read(),
-        input_folders=input_folders,
-    )
+    check_not_input(Path(options.out), options.paths_read(), input_folders)
+    return claimed(Path(options.out), kind, overwrite=options.overwrite)
 
 
 @contextmanager

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
-from collections.abc import Collection, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import KW_ONLY, dataclass, field
 from typing import TYPE_CHECKING, Generic, TypeVar, cast
 
@@ -109,7 +109,7 @@ class Registry(Generic[T]):
         return cast("T", entry)
 
 
-class RegisteredNames(Collection[str]):
+class RegisteredNames(Iterable[str]):
     """The names in a registry, which is imported when they are first read.
 
     Args:
@@ -124,12 +124,3 @@ class RegisteredNames(Collection[str]):
     def __iter__(self) -> Iterator[str]:
         registry: Registry[object] = getattr(importlib.import_module(self._module), self._registry)
         return iter(registry.names())
-
-    def __contains__(self, name: object) -> bool:
-        return any(name == each for each in self)
-
-    def __len__(self) -> int:
-        return sum(1 for _ in self)
-
-    def __bool__(self) -> bool:
-        return True

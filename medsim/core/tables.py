@@ -58,23 +58,18 @@ def read_text(path: Path, *, guess: bool = True, fits: Fits | None = None, sheet
     ``read_sheet``.
     """
     data, sha256 = bytes_of(path)
-    return decoded_text(path, data, guess=guess, sha256=sha256, fits=fits, sheet=sheet)
+    text = decoded_text(path, data, guess=guess, fits=fits, sheet=sheet)
+    return replace(text, sha256=sha256)
 
 
 def decoded_text(
-    path: Path,
-    data: bytes,
-    *,
-    guess: bool = True,
-    sha256: str = "",
-    fits: Fits | None = None,
-    sheet: str = "",
+    path: Path, data: bytes, *, guess: bool = True, fits: Fits | None = None, sheet: str = ""
 ) -> Text:
     """Return the text of the bytes of a file, see ``read_text``."""
     kind = file_kind(data[:BEGINNING])
     if kind is WORKBOOK or (kind is ZIP and path.suffix.lower() == ".xlsx"):
         with reading(path, "a workbook", "copy it again, or save it as .xlsx or CSV again"):
-            return replace(read_sheet(path, data, fits, sheet), sha256=sha256)
+            return read_sheet(path, data, fits, sheet)
     if kind is not None and kind.is_binary:
         raise InputError(f"{path} {kind}" + ("" if kind.advice else "; expected text"))
     encoding = "UTF-16" if kind is UTF_16 else "UTF-8"
@@ -97,7 +92,7 @@ def decoded_text(
         if (page := _WRAPPED.match(content)) is None:
             raise InputError(f"{path} {HTML}")
         content = "\n" * len(LINE_END.findall(page["tags"])) + page["text"]
-    text = Text(path=path, content=content, warnings=warnings, sha256=sha256, encoding=encoding)
+    text = Text(path=path, content=content, warnings=warnings, encoding=encoding)
     if (stated := _STATED_SEPARATOR.match(content)) is not None:
         text = replace(text, content=content[stated.end() :], separator=stated["sign"])
     return text

@@ -27,7 +27,7 @@ class DefineOptions(Options):
 
     folders: Annotated[
         PathOrOutput | Sequence[PathOrOutput],
-        Option(_FOLDERS, argument=True, metavar="FOLDER...", many=True),
+        Option(_FOLDERS, argument=True, metavar="FOLDER..."),
     ]
     out: Annotated[str | Path, Option("JSON file to write.", ("--out", "-o"))]
     _: KW_ONLY

@@ -13,7 +13,7 @@ from medsim.core import manifest
 from medsim.core.errors import OptionError, check_unique, listed
 from medsim.core.manifest import output_kind
 from medsim.core.options import declared
-from medsim.core.output import claimed
+from medsim.core.output import check_not_input, claimed
 from medsim.core.progress import Progress, progress_of
 from medsim.core.tables import read_text, write_csv
 from medsim.embeddings.embedded_terms import embedded_by
@@ -64,7 +64,8 @@ def ask_questions(options: EvaluateOptions) -> Answers:
     if not options.overwrite and output_kind(out) == Answers.kind.name:
         earlier = Answers(out)
     overwrite = options.overwrite or earlier is not None
-    with claimed(out, Answers.kind, overwrite=overwrite, input_folders=folders) as output:
+    check_not_input(out, [], folders)
+    with claimed(out, Answers.kind, overwrite=overwrite) as output:
         inputs = [read_questions(folder, options.sample) for folder in folders]
         check_unique("folders of questions", [each.name for each in inputs])
         frames, kept = _of_earlier(earlier, inputs, names, recorded) if earlier else ([], {})

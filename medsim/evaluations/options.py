@@ -183,7 +183,6 @@ class EvaluateOptions(ModelOptions):
             "rated.csv,term1=A,term2=B,rating=score.",
             argument=True,
             metavar="INPUT...",
-            many=True,
         ),
     ]
     embeddings: Annotated[Mapping[str, EmbeddingLike], replace(EMBEDDINGS, needed=False)]

@@ -39,7 +39,6 @@ class LeaderboardOptions(Options):
             "Folders of evaluations, their result.json files, or a folder of such files.",
             argument=True,
             metavar="RESULT...",
-            many=True,
         ),
     ]
     out: str | Path | None = main_field(None, "The .html file to write.", ("--out", "-o"))

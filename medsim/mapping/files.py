@@ -17,7 +17,7 @@ from medsim.core.workbooks import write_workbook
 from medsim.decisions import PREDICATES
 from medsim.decisions.sssom import mappings_of, write_sssom
 from medsim.mapping.decided import NO_MATCH
-from medsim.terminologies.prefixes import curie_prefix, prefixes_of
+from medsim.terminologies.sources import curie_prefix, prefixes_of
 
 if TYPE_CHECKING:
     from medsim.core.output import OutputFolder

@@ -21,7 +21,7 @@ from medsim.pages.page import (
     report,
 )
 from medsim.pages.readable import headed
-from medsim.terminologies.prefixes import links_of
+from medsim.terminologies.sources import links_of
 
 MAX_CONCEPTS = 12_000_000
 """The maximum size of the names of the standard in a page, compressed, in characters."""

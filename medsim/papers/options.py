@@ -38,7 +38,7 @@ class ReproduceOptions(Options):
     ]
     inputs: Annotated[
         str | Path | Sequence[str | Path],
-        Option(f"{_INPUTS}.", argument=True, metavar="INPUT...", many=True),
+        Option(f"{_INPUTS}.", argument=True, metavar="INPUT..."),
     ]
     out: Annotated[str | Path, Option("Folder to write, or to continue.", ("--out", "-o"))]
     _: KW_ONLY

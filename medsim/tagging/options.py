@@ -35,7 +35,6 @@ class TagOptions(ModelOptions):
             "PubTator or BioC files, or brat folders, which are split by document.",
             argument=True,
             metavar="CORPUS...",
-            many=True,
         ),
     ]
     embeddings: Annotated[Mapping[str, EmbeddingLike], replace(EMBEDDINGS, needed=False)]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import polars as pl
 
@@ -14,11 +13,8 @@ from medsim.core.errors import InputError
 from medsim.core.identifiers import VOCABULARIES, identifier_of
 from medsim.core.manifest import Skipped
 from medsim.core.reading import Text
+from medsim.core.store import Store
 from medsim.core.tables import table_of
-
-if TYPE_CHECKING:
-    from medsim.core.store import Store
-
 
 MAPPING_FILES = re.compile(r".*\.(tsv|csv|json)(\.(gz|bz2|xz|zst))?", re.IGNORECASE)
 """The names of files with mappings."""

@@ -19,7 +19,7 @@ from medsim.core.errors import InputError, MedsimError, listed
 from medsim.core.files import read_own_json
 from medsim.core.kinds import read_manifest
 from medsim.core.manifest import MANIFEST
-from medsim.core.opened import open_output, read_rows, reading_output
+from medsim.core.opened import open_output, reading_output
 from medsim.embeddings.chats import ReplyCache
 from medsim.embeddings.encoders import cached_parts
 
@@ -80,7 +80,7 @@ def test_damaged_table_is_named_by_every_reader(
         damage(damaged / name)
 
     with pytest.raises(InputError) as of_read:
-        read_rows(damaged / PAIRS)
+        medsim.open(damaged).read(PAIRS)
     assert_said(of_read.value, PAIRS)
     with pytest.raises(InputError) as of_stats:
         table_2(medsim.open(damaged))

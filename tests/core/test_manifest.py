@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import struct
+from datetime import date
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -162,6 +163,11 @@ def test_different_frames_have_different_fingerprints() -> None:
         *(pl.DataFrame({"a": [left], "b": [right]}) for left, right in (("x", ""), ("", "x"))),
     ]
     assert len({fingerprint(variant) for variant in variants}) == len(variants)
+
+
+def test_a_missing_date_is_not_the_first_day_of_its_type() -> None:
+    days = pl.DataFrame({"day": [date(2026, 1, 1), None]})
+    assert fingerprint(days) != fingerprint(days.fill_null(date(1970, 1, 1)))
 
 
 def in_chunks(frame: pl.DataFrame) -> pl.DataFrame:

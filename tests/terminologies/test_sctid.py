@@ -9,21 +9,17 @@ import polars as pl
 from hypothesis import given
 from hypothesis import strategies as st
 
-from medsim.terminologies import rf2_writer
 from medsim.terminologies.rf2_writer import check_digits, sctids
+from medsim.terminologies.synthetic import SCTID
 
 if TYPE_CHECKING:
     from medsim.core.store import Store
 
-KNOWN = {
-    name: value
-    for name, value in vars(rf2_writer).items()
-    if name.isupper() and type(value) is int and value > 10**8  # shorter ones are no identifiers
-}
+KNOWN = vars(SCTID)
 
 
 def test_identifiers_equal_those_in_sql(store: Store) -> None:
-    names = [*(name.lower() for name in KNOWN), "no_such_name"]
+    names = [*KNOWN, "no_such_name"]
     store.put("probe", pl.DataFrame({"name": names}))
 
     rows = store.select("select name, sctid(name) as id from probe")

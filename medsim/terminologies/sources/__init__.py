@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import importlib.util
 import os
-from collections.abc import Callable, Collection, Iterable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Collection, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field, fields, replace
 from datetime import date, datetime
 from pathlib import Path
-from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING
 
 import polars as pl
 
@@ -18,16 +16,13 @@ from medsim.core.errors import InputError, OptionError, check_unique, counted, u
 from medsim.core.kinds import CANONICAL_TABLES, SEMANTIC_TYPE_COLUMNS
 from medsim.core.manifest import Skipped
 from medsim.core.progress import Progress
-from medsim.core.reading import DUCKDB, JSON, SQLITE, beginning_of, decoded, file_kind, reading
+from medsim.core.reading import JSON, FileKind, beginning_of, decoded, file_kind, reading
 from medsim.core.registry import Registry
+from medsim.core.store import Store
 from medsim.core.terms import MAX_NAME, TOO_LONG
 from medsim.terminologies.mappings import MAPPING_FILES, add_mappings
 from medsim.terminologies.options import ReadingOptions
-from medsim.terminologies.sources.archive import ReleaseFile, SourceFile, beside, file_alone
-
-if TYPE_CHECKING:
-    from medsim.core.reading import FileKind
-    from medsim.core.store import Store
+from medsim.terminologies.sources.archive import ReleaseFile, SourceFile, file_alone
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,7 +71,7 @@ class Terminology:
         )
 
 
-LoadTables = Callable[[Path, "Store", ReadingOptions], Terminology]
+LoadTables = Callable[[Path, Store, ReadingOptions], Terminology]
 """Fills the tables concept, description, association and is_a of a store from a path.
 
 The contract of the tables: columns are those of ``core.kinds.CANONICAL_TABLES``; ids and texts are
@@ -206,37 +201,6 @@ def read_release_text(
     return text, records[0]
 
 
-_LOGS = {SQLITE: ("-wal", "-journal"), DUCKDB: (".wal",)}  # files beside it with the latest rows
-_NAMES_OTHER = b"\xd9\xd5\x05\xf9\x20\xa1\x63\xd7"  # the end of a journal that names a file
-
-
-@contextmanager
-def copy_of_database(
-    file: ReleaseFile, content: bytes, kind: FileKind, records: list[SourceFile]
-) -> Iterator[Path]:
-    """Yield the path of a copy of a database and of its logs, since opening it may write there.
-
-    Args:
-        file: the database; its logs are the files beside it.
-        content: its bytes.
-        kind: SQLITE or DUCKDB.
-        records: list that the logs are added to.
-
-    Raises:
-        InputError: a journal names another file, which SQLite would delete.
-    """
-    with TemporaryDirectory(prefix="medsim-") as folder:
-        path = Path(folder, "table.db")
-        path.write_bytes(content)
-        for end, log in beside(file, _LOGS[kind]).items():
-            with log.open_recorded(records) as stream:
-                log_content = stream.read()
-            if log_content.endswith(_NAMES_OTHER):
-                raise InputError(f"{log.path} is of several databases; open them in SQLite first")
-            Path(f"{path}{end}").write_bytes(log_content)
-        yield path
-
-
 def _without_long_names(terminology: Terminology, store: Store) -> Terminology:
     """Return the facts about a terminology after removing names that are too long."""
     concepts = store.frame("terminologies/long_name", longest=MAX_NAME)["concept_id"]
@@ -302,6 +266,30 @@ def vocabularies() -> dict[str, Vocabulary]:
     """Return the vocabularies that sources declare, by name."""
     declared = (source.vocabulary for source in SOURCES.all().values())
     return {vocabulary.name: vocabulary for vocabulary in declared if vocabulary}
+
+
+_OBO = "http://purl.obolibrary.org/obo/"
+_OBO_ID = r"^([A-Za-z][A-Za-z0-9_]*):([A-Za-z0-9_]+)$"
+
+
+def prefixes_of(source: Mapping[str, object], concepts: pl.Series) -> dict[str, str]:
+    """Return the address that each prefix of an identifier stands for."""
+    if known := vocabularies().get(str(source.get("vocabulary"))):
+        return {known.prefix: known.address}
+    names = concepts.str.extract(_OBO_ID, 1).drop_nulls().unique().sort()
+    return {name: f"{_OBO}{name}_" for name in names}
+
+
+def curie_prefix(source: Mapping[str, object]) -> str:
+    """Return what precedes the identifiers of concepts in mappings; empty if they have a prefix."""
+    known = vocabularies().get(str(source.get("vocabulary")))
+    return f"{known.prefix}:" if known else ""
+
+
+def links_of(source: Mapping[str, object], concepts: pl.Series) -> dict[str, str]:
+    """Return the beginnings of addresses by the beginning of the concepts that they are for."""
+    prefixes, has_prefix = prefixes_of(source, concepts), not curie_prefix(source)
+    return {f"{name}:" if has_prefix else "": address for name, address in prefixes.items()}
 
 
 def package_folder(package: str, built_in: str) -> Path:

@@ -14,13 +14,16 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path, PurePosixPath
 from tarfile import HeaderError, ReadError
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Self, cast
 
 from medsim.core.errors import InputError, listed
 from medsim.core.files import HashedReader
 from medsim.core.reading import (
     BEGINNING,
+    DUCKDB,
     PACKED,
+    SQLITE,
     TAR,
     ZIP,
     FileKind,
@@ -267,6 +270,37 @@ def beside(file: ReleaseFile, ends: Collection[str]) -> dict[str, ReleaseFile]:
         return {end: file_alone(path) for end, path in paths.items() if path.is_file()}
     files = release_files(file.release) if ends else []
     return {end: each for each in files for end in ends if each.inner == f"{file.inner}{end}"}
+
+
+_LOGS = {SQLITE: ("-wal", "-journal"), DUCKDB: (".wal",)}  # files beside it with the latest rows
+_NAMES_OTHER = b"\xd9\xd5\x05\xf9\x20\xa1\x63\xd7"  # the end of a journal that names a file
+
+
+@contextmanager
+def copy_of_database(
+    file: ReleaseFile, content: bytes, kind: FileKind, records: list[SourceFile]
+) -> Iterator[Path]:
+    """Yield the path of a copy of a database and of its logs, since opening it may write there.
+
+    Args:
+        file: the database; its logs are the files beside it.
+        content: its bytes.
+        kind: SQLITE or DUCKDB.
+        records: list that the logs are added to.
+
+    Raises:
+        InputError: a journal names another file, which SQLite would delete.
+    """
+    with TemporaryDirectory(prefix="medsim-") as folder:
+        path = Path(folder, "table.db")
+        path.write_bytes(content)
+        for end, log in beside(file, _LOGS[kind]).items():
+            with log.open_recorded(records) as stream:
+                log_content = stream.read()
+            if log_content.endswith(_NAMES_OTHER):
+                raise InputError(f"{log.path} is of several databases; open them in SQLite first")
+            Path(f"{path}{end}").write_bytes(log_content)
+        yield path
 
 
 def begins(path: Path, name: str, head: re.Pattern[bytes]) -> bool:

@@ -5,14 +5,16 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import polars as pl
 
 from medsim.core.errors import InputError, listed
 from medsim.core.identifiers import vocabulary_of
 from medsim.core.reading import JSON
+from medsim.core.store import Store
 from medsim.terminologies.mappings import strict_json
+from medsim.terminologies.options import ReadingOptions
 from medsim.terminologies.sources import (
     Source,
     Terminology,
@@ -22,10 +24,6 @@ from medsim.terminologies.sources import (
 )
 from medsim.terminologies.sources.archive import begins, has_file, release_files, single_file
 from medsim.terminologies.sources.ontology_rows import NO_LICENCE, day_in
-
-if TYPE_CHECKING:
-    from medsim.core.store import Store
-    from medsim.terminologies.options import ReadingOptions
 
 _NAMED, _ANY = r".*codesystem.*\.json", r".*\.json"
 _HEAD = re.compile(

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING
 
+from medsim.core.store import Store
+from medsim.terminologies.options import ReadingOptions
 from medsim.terminologies.sources import Source, Terminology, Vocabulary
 from medsim.terminologies.sources.archive import (
     ReleaseFile,
@@ -17,10 +18,6 @@ from medsim.terminologies.sources.archive import (
 )
 from medsim.terminologies.sources.ontology_rows import OntologyRows
 from medsim.terminologies.sources.text_rows import csv_table
-
-if TYPE_CHECKING:
-    from medsim.core.store import Store
-    from medsim.terminologies.options import ReadingOptions
 
 _LICENCE = (
     "LOINC, copyright Regenstrief Institute, Inc.: may be passed on under its licence and with its "

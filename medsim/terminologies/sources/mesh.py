@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import date
 from pathlib import Path
-from typing import IO, TYPE_CHECKING
+from typing import IO
 from xml.etree import ElementTree as ET
 from xml.etree.ElementTree import Element
 
@@ -18,7 +18,9 @@ from defusedxml import ElementTree as strict  # noqa: N813 — the unsafe one is
 
 from medsim.core.errors import InputError
 from medsim.core.reading import RDF_XML, XML, file_kind
+from medsim.core.store import Store
 from medsim.terminologies.mappings import NAMES
+from medsim.terminologies.options import ReadingOptions
 from medsim.terminologies.sources import Source, Terminology, Vocabulary, skipped_rows
 from medsim.terminologies.sources.archive import (
     ReleaseFile,
@@ -30,10 +32,6 @@ from medsim.terminologies.sources.archive import (
     single_file,
 )
 from medsim.terminologies.sources.ontology_rows import OntologyRows
-
-if TYPE_CHECKING:
-    from medsim.core.store import Store
-    from medsim.terminologies.options import ReadingOptions
 
 _TERMS_OF_USE = (
     "MeSH, courtesy of the U.S. National Library of Medicine: may be passed on with these words, "
@@ -100,7 +98,11 @@ def _files(path: Path) -> list[ReleaseFile]:
 
 def _read_file(file: ReleaseFile, rows: _Rows) -> None:
     with file.open(reads={XML}) as head:
-        outermost, rows.language = _outermost(head)
+        # This checks that no entity is declared.
+        beginning = io.BytesIO(head.read(_BEGINNING_BYTES))
+        _, root = next(strict.iterparse(beginning, events=("start",)))
+        outermost = str(root.tag)
+        rows.language = root.get("LanguageCode", _ENGLISH).strip().lower()
         if outermost not in _RECORDS:
             raise InputError(
                 f"{file.inner}: outermost element {outermost!r}; expected {' or '.join(_RECORDS)}"
@@ -110,13 +112,6 @@ def _read_file(file: ReleaseFile, rows: _Rows) -> None:
         for record in _children(stream):
             if record.tag == tag:
                 read(record, rows)
-
-
-def _outermost(stream: IO[bytes]) -> tuple[str, str]:
-    """Return the outermost element's tag and language, after a check that no entity is declared."""
-    beginning = io.BytesIO(stream.read(_BEGINNING_BYTES))
-    _, root = next(strict.iterparse(beginning, events=("start",)))
-    return str(root.tag), root.get("LanguageCode", _ENGLISH).strip().lower()
 
 
 def _children(stream: IO[bytes]) -> Iterator[ET.Element]:

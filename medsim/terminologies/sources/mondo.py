@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from medsim.core.errors import InputError
 from medsim.core.files import open_hashed
 from medsim.core.identifiers import curie, identifier_of
 from medsim.core.reading import unpacked
+from medsim.core.store import Store
+from medsim.terminologies.options import ReadingOptions
 from medsim.terminologies.sources import Source, Terminology, package_folder
 from medsim.terminologies.sources.archive import SourceFile
 from medsim.terminologies.sources.ontology_rows import OntologyRows, day_in
-
-if TYPE_CHECKING:
-    from medsim.core.store import Store
-    from medsim.terminologies.options import ReadingOptions
 
 _PACKAGE = "cellxgene-ontology-guide"
 _FILES = "MONDO-ontology-*.json.zst"

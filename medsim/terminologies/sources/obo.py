@@ -11,10 +11,12 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import IO, TYPE_CHECKING
+from typing import IO
 
 from medsim.core.errors import InputError
 from medsim.core.reading import decoded
+from medsim.core.store import Store
+from medsim.terminologies.options import ReadingOptions
 from medsim.terminologies.sources import Source, Terminology, package_folder
 from medsim.terminologies.sources.archive import SourceFile, has_single, single_file
 from medsim.terminologies.sources.ontology_rows import (
@@ -23,10 +25,6 @@ from medsim.terminologies.sources.ontology_rows import (
     OntologyRows,
     day_in,
 )
-
-if TYPE_CHECKING:
-    from medsim.core.store import Store
-    from medsim.terminologies.options import ReadingOptions
 
 _SAVED = re.compile(r"\s*(\d\d):(\d\d):(\d{4})\b")
 _NAME = r".*\.obo"

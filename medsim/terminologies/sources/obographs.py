@@ -6,11 +6,13 @@ import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from medsim.core.errors import InputError
 from medsim.core.identifiers import curie
 from medsim.core.reading import JSON
+from medsim.core.store import Store
+from medsim.terminologies.options import ReadingOptions
 from medsim.terminologies.sources import Source, Terminology, read_release_text
 from medsim.terminologies.sources.archive import begins, single_file
 from medsim.terminologies.sources.ontology_rows import (
@@ -19,10 +21,6 @@ from medsim.terminologies.sources.ontology_rows import (
     OntologyRows,
     day_in,
 )
-
-if TYPE_CHECKING:
-    from medsim.core.store import Store
-    from medsim.terminologies.options import ReadingOptions
 
 _NAME = r".*\.json"
 _HEAD = re.compile(rb'\A(?:\xef\xbb\xbf)?\s*\{.*?"graphs"\s*:', re.DOTALL)

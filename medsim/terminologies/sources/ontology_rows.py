@@ -7,17 +7,14 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import InitVar, dataclass, field
 from datetime import date
-from typing import TYPE_CHECKING
 
 import polars as pl
 
 from medsim.core.identifiers import vocabulary_of
 from medsim.core.kinds import CANONICAL_TABLES
 from medsim.core.manifest import Skipped
+from medsim.core.store import Store
 from medsim.terminologies.sources import day_of
-
-if TYPE_CHECKING:
-    from medsim.core.store import Store
 
 LANGUAGE = "en"
 """The language of names that do not state one; OBO files cannot."""

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO, TYPE_CHECKING
+from typing import IO
 
 from medsim.core.data import toml_of
 from medsim.core.errors import InputError
@@ -25,22 +25,20 @@ from medsim.core.reading import (
     Watched,
     file_kind,
 )
-from medsim.terminologies.sources import Source, Terminology, copy_of_database
+from medsim.core.store import Store
+from medsim.terminologies.options import ReadingOptions
+from medsim.terminologies.sources import Source, Terminology
 from medsim.terminologies.sources.archive import (
     Joined,
     ReleaseFile,
     SourceFile,
+    copy_of_database,
     has_single,
     is_alone,
     single_file,
 )
 from medsim.terminologies.sources.obographs import CODE
 from medsim.terminologies.sources.ontology_rows import LANGUAGE, NO_LICENCE, OntologyRows, day_in
-
-if TYPE_CHECKING:
-    from medsim.core.store import Store
-    from medsim.terminologies.options import ReadingOptions
-
 
 Triple = tuple[str, str, str, str | None]
 """Subject, predicate, object, and the language of a literal, "" if it has none, else None.

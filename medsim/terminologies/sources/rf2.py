@@ -9,20 +9,18 @@ from dataclasses import dataclass, replace
 from datetime import date
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from medsim.core.errors import InputError, OptionError, listed, unknown_name
 from medsim.core.manifest import Skipped
 from medsim.core.reading import JSON, MAX_LINE_BYTES, parsed_json
+from medsim.core.store import Store
 from medsim.terminologies.mappings import NAMES
+from medsim.terminologies.options import ReadingOptions
 from medsim.terminologies.rf2_writer import COLUMNS, ORIGIN_FILE
 from medsim.terminologies.sources import LISTED, Source, Terminology, Vocabulary, day_of
 from medsim.terminologies.sources.archive import ReleaseFile, SourceFile, is_alone, release_files
 from medsim.terminologies.sources.text_rows import RowFormat, load_rows
-
-if TYPE_CHECKING:
-    from medsim.core.store import Store
-    from medsim.terminologies.options import ReadingOptions
 
 _LICENCE = (
     "SNOMED CT content is licensed by SNOMED International and its members; without their "

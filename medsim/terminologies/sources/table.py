@@ -10,7 +10,7 @@ from dataclasses import replace
 from itertools import islice, takewhile
 from operator import itemgetter
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import polars as pl
 
@@ -39,22 +39,21 @@ from medsim.core.tables import (
     is_missing,
 )
 from medsim.terminologies.mappings import NAMES
-from medsim.terminologies.sources import Source, Terminology, copy_of_database, skipped_rows
+from medsim.terminologies.options import ReadingOptions
+from medsim.terminologies.sources import Source, Terminology, skipped_rows
 from medsim.terminologies.sources.archive import (
+    ReleaseFile,
     SourceFile,
+    copy_of_database,
     file_alone,
     has_single,
     is_alone,
     single_file,
 )
 
-if TYPE_CHECKING:
-    from medsim.terminologies.options import ReadingOptions
-    from medsim.terminologies.sources.archive import ReleaseFile
-
-    Rows = Sequence[Sequence[object]]
-    Given = Mapping[str, str]  # names of columns that the user gave, by role
-    Values = Mapping[str, Sequence[object]]  # of columns, by name
+_Rows = Sequence[Sequence[object]]
+_Given = Mapping[str, str]  # names of columns that the user gave, by role
+_Values = Mapping[str, Sequence[object]]  # of columns, by name
 
 _NOT_OF_RELEASES = r"(?!(x|mono)?(sct2|der2)_|concept(_\w+)?\.csv)"
 _NAME = rf"{_NOT_OF_RELEASES}.*\.(csv|tsv|tab|xls[xm]|parquet|jsonl|ndjson|duckdb|db|sqlite3?)"
@@ -174,7 +173,7 @@ def _found(header: Sequence[str], given: Mapping[str, str]) -> dict[str, int]:
     return found
 
 
-def _of_concepts(header: Sequence[str], found: Mapping[str, int], rows: Rows) -> int:
+def _of_concepts(header: Sequence[str], found: Mapping[str, int], rows: _Rows) -> int:
     """Return the position of the column of concepts: the usual one, or the next if it counts rows.
 
     It counts them from any number on. The next must be filled, and a column to which parents refer
@@ -195,7 +194,7 @@ def _of_concepts(header: Sequence[str], found: Mapping[str, int], rows: Rows) ->
     return others[0] if all(values) and not refers else first
 
 
-def _are_counts(rows: Rows, at: int | None) -> bool:
+def _are_counts(rows: _Rows, at: int | None) -> bool:
     """Return whether a column has no other values than whole numbers; True for no column."""
     cells = [(cell_text(row[at]) or "").strip() for row in rows if at is not None]
     return all(is_missing(cell) or _COUNT.fullmatch(cell) for cell in cells)
@@ -210,7 +209,7 @@ def _plain(name: str) -> str:
 
 
 def _places(
-    place: str, header: Sequence[str], given: Mapping[str, str], rows: Rows
+    place: str, header: Sequence[str], given: Mapping[str, str], rows: _Rows
 ) -> dict[str, int]:
     """Return the position of the column of each role.
 
@@ -275,7 +274,7 @@ def _put_kept(header: Sequence[str], places: Mapping[str, int], store: Store) ->
 
 
 def _load_text(
-    text: Text, given: Given, store: Store, *, keeps: bool
+    text: Text, given: _Given, store: Store, *, keeps: bool
 ) -> tuple[dict[str, str], tuple[str, ...]]:
     """Fill the table ``raw_row`` from delimited text, and return its layout and warnings.
 
@@ -350,7 +349,7 @@ def _first_rows(
 
 
 def _load_values(
-    values: Values, place: str, given: Given, store: Store, *, keeps: bool
+    values: _Values, place: str, given: _Given, store: Store, *, keeps: bool
 ) -> dict[str, str]:
     """Fill the table ``raw_row`` from columns of values, and return its layout.
 

@@ -10,15 +10,13 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import islice
 from pathlib import Path
-from typing import IO, TYPE_CHECKING
+from typing import IO
 
 from medsim.core.errors import InputError, counted, listed
 from medsim.core.reading import MAX_LINE_BYTES, Text, decoded, too_long
 from medsim.core.store import Parameter, QueryError, Store
 from medsim.core.tables import TextTable, table_of
-
-if TYPE_CHECKING:
-    from medsim.terminologies.sources.archive import ReleaseFile, SourceFile
+from medsim.terminologies.sources.archive import ReleaseFile, SourceFile
 
 _CHUNK_BYTES = 1 << 18
 _CHUNK_ROWS = 1_000

@@ -7,9 +7,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING
 
 from medsim.core.errors import InputError, check_known
+from medsim.core.manifest import Skipped
+from medsim.core.store import Store
+from medsim.terminologies.options import ReadingOptions
 from medsim.terminologies.sources import Source, Terminology, Vocabulary, day_of, skipped_rows
 from medsim.terminologies.sources.archive import (
     ReleaseFile,
@@ -22,11 +24,6 @@ from medsim.terminologies.sources.archive import (
     release_files,
 )
 from medsim.terminologies.sources.text_rows import RowFormat, load_rows
-
-if TYPE_CHECKING:
-    from medsim.core.manifest import Skipped
-    from medsim.core.store import Store
-    from medsim.terminologies.options import ReadingOptions
 
 _LICENCE = (
     "UMLS Metathesaurus License: neither the names nor datasets made of them may be passed on but "

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from datetime import date, timedelta
 from enum import IntEnum
 from itertools import product
 from pathlib import Path
+from types import SimpleNamespace
 from typing import TypeAlias, cast
 from uuid import UUID
 
 import numpy as np
 import polars as pl
 
-from medsim.terminologies import rf2_writer as rf2
+from medsim.core.queries import query
 from medsim.terminologies.rf2_writer import COLUMNS, Component, ReleaseType, release_writer, sctids
 from medsim.terminologies.synthetic.concepts import (
     BRANCHES,
@@ -32,6 +34,10 @@ from medsim.terminologies.synthetic.concepts import (
 
 Make: TypeAlias = Callable[[Ints, Outline], pl.DataFrame]
 Finish: TypeAlias = Callable[[pl.DataFrame, Outline], pl.DataFrame]
+
+_BY_NAME = re.findall(r"when '(\w+)' then '(\d+)'", query("macros/sctid").text)
+SCTID = SimpleNamespace(**{name: int(sctid) for name, sctid in _BY_NAME})
+"""The SNOMED CT identifiers that medsim uses, by the names that they have in SQL."""
 
 Fate = IntEnum("Fate", "KEPT CHANGED RETIRED CHANGED_THEN_RETIRED REVIVED LATE", start=0)
 """The events of a component between its first row and the release."""
@@ -116,21 +122,21 @@ def concept_rows(rows: pl.DataFrame, outline: Outline) -> pl.DataFrame:
     is_model = (pl.col("concept") >= outline.n_clinical) & ~pl.col("changes_later")
     return rows.with_columns(
         id=ids(rows["concept"], "concept"),
-        moduleId=pl.when(is_model).then(rf2.MODEL_COMPONENT_MODULE).otherwise("moduleId"),
+        moduleId=pl.when(is_model).then(SCTID.model_component_module).otherwise("moduleId"),
         definitionStatusId=pl.when(pl.Series(is_defined) ^ pl.col("changes_later"))
-        .then(rf2.DEFINED)
-        .otherwise(rf2.PRIMITIVE),
+        .then(SCTID.defined)
+        .otherwise(SCTID.primitive),
     )
 
 
 _FSN, _PREFERRED, _OLD_FSN, _DEFINITION = 0, 1, 5, 6  # slots
 _TYPES = {
-    _FSN: rf2.FULLY_SPECIFIED_NAME,
-    _OLD_FSN: rf2.FULLY_SPECIFIED_NAME,
-    _DEFINITION: rf2.TEXT_DEFINITION,
+    _FSN: SCTID.fully_specified_name,
+    _OLD_FSN: SCTID.fully_specified_name,
+    _DEFINITION: SCTID.text_definition,
 }
 _LONGEST_TERM, _LONGEST_DEFINITION = 255, 4096
-_CASE_RULES = (rf2.CASE_INSENSITIVE, rf2.CASE_SENSITIVE, rf2.INITIAL_CASE_INSENSITIVE)
+_CASE_RULES = (SCTID.case_insensitive, SCTID.case_sensitive, SCTID.initial_case_insensitive)
 _SYNONYMS = (
     "REVERSED RESPELLED COMBINED PLURAL INVERTED SHORTENED REPHRASED INITIALED UPPER EPONYM TITLE"
 )
@@ -144,7 +150,7 @@ def description_rows(rows: pl.DataFrame, outline: Outline) -> pl.DataFrame:
     """Return dated descriptions or text definitions with RF2's columns."""
     item = rows["item"].to_numpy()
     typed = rows.with_columns(
-        typeId=pl.col("slot").replace_strict(_TYPES, default=rf2.SYNONYM, return_dtype=pl.Int64)
+        typeId=pl.col("slot").replace_strict(_TYPES, default=SCTID.synonym, return_dtype=pl.Int64)
     )
     moment = item * 2 + rows["changes_later"].to_numpy()
     case_rule = outline.draws.choose("case", moment, len(_CASE_RULES))
@@ -180,10 +186,10 @@ def _terms(rows: pl.DataFrame, outline: Outline) -> pl.Series:
     bases = outline.bases(concepts)
     texts = outline.names.wordings(bases).gather(wording * len(concepts) + place)
     branch = families_of(bases, outline.draws).branch[place]
-    is_fsn = (rows["typeId"] == rf2.FULLY_SPECIFIED_NAME).to_numpy()
+    is_fsn = (rows["typeId"] == SCTID.fully_specified_name).to_numpy()
     is_tagged = is_fsn & ~np.isin(wording, _UNTAGGED)
     model = np.maximum(rows["concept"].to_numpy() - outline.n_clinical, 0)
-    room = pl.when(pl.col("typeId") == rf2.TEXT_DEFINITION).then(_LONGEST_DEFINITION)
+    room = pl.when(pl.col("typeId") == SCTID.text_definition).then(_LONGEST_DEFINITION)
     cut = pl.col("text").str.slice(0, room.otherwise(_LONGEST_TERM) - pl.col("tag").str.len_chars())
     return (
         rows.with_columns(
@@ -249,11 +255,11 @@ def relationship_rows(rows: pl.DataFrame, outline: Outline) -> pl.DataFrame:
         sourceId=ids(rows["concept"], "concept"),
         destinationId=ids(rows["target"], "concept"),
         relationshipGroup=(slot - _FIRST_ATTRIBUTE + 1 + changes_later) * is_attribute,
-        typeId=slot.replace_strict(attributes, default=rf2.IS_A, return_dtype=pl.Int64),
+        typeId=slot.replace_strict(attributes, default=SCTID.is_a, return_dtype=pl.Int64),
         characteristicTypeId=pl.when(~is_attribute & changes_later)
-        .then(rf2.STATED)
-        .otherwise(rf2.INFERRED),
-        modifierId=pl.lit(rf2.EXISTENTIAL),
+        .then(SCTID.stated)
+        .otherwise(SCTID.inferred),
+        modifierId=pl.lit(SCTID.existential),
     )
 
 
@@ -307,14 +313,14 @@ def association_components(numbers: Ints, outline: Outline) -> pl.DataFrame:
     parts = draw_components("substitute", retired, outline.draws)
     slot, concept = parts["slot"].to_numpy(), parts["concept"].to_numpy()
     item, base = parts["item"].to_numpy(), outline.bases(concept)
-    kind = outline.draws.weigh("kind", concept, CHANCES["associations"], vars(rf2))
-    has_two = (kind == rf2.POSSIBLY_EQUIVALENT_TO) & (base + 1 < outline.n_active)
+    kind = outline.draws.weigh("kind", concept, CHANCES["associations"], vars(SCTID))
+    has_two = (kind == SCTID.possibly_equivalent_to) & (base + 1 < outline.n_active)
     fate = fates("substitute", parts, outline)
     other = outline.draws.choose("other substitute", item, outline.n_active)
     target = np.select(
         [slot == _SECOND, slot == _FORMER], [base + 1, other], _substitutes(concept, kind, outline)
     )
-    was = np.where(kind == rf2.SAME_AS, rf2.REPLACED_BY, rf2.SAME_AS)
+    was = np.where(kind == SCTID.same_as, SCTID.replaced_by, SCTID.same_as)
     return parts.with_columns(
         kind=pl.Series(np.where(slot == _FORMER, was, kind)),
         target=pl.Series(target),
@@ -330,7 +336,7 @@ def association_rows(rows: pl.DataFrame, outline: Outline) -> pl.DataFrame:
     target = pl.when("changes_later").then("other").otherwise("target")
     return rows.with_columns(
         id=uuids(outline.draws, item),
-        moduleId=pl.when(is_model).then(rf2.MODEL_COMPONENT_MODULE).otherwise("moduleId"),
+        moduleId=pl.when(is_model).then(SCTID.model_component_module).otherwise("moduleId"),
         refsetId="kind",
         referencedComponentId=ids(rows["concept"], "concept"),
         targetComponentId=ids(rows.select(target).to_series(), "concept"),
@@ -340,7 +346,7 @@ def association_rows(rows: pl.DataFrame, outline: Outline) -> pl.DataFrame:
 def _substitutes(concepts: Ints, kinds: Ints, outline: Outline) -> Ints:
     draws = outline.draws
     is_gone = draws.chance("replaced by namespace", concepts)
-    is_namespace = (kinds == rf2.MOVED_TO) | ((kinds == rf2.REPLACED_BY) & is_gone)
+    is_namespace = (kinds == SCTID.moved_to) | ((kinds == SCTID.replaced_by) & is_gone)
     namespaces = np.array([outline.model_number(namespace) for namespace in NAMESPACES])
     namespace = namespaces[draws.choose("namespace", concepts, len(NAMESPACES))]
     return np.select(
@@ -372,7 +378,7 @@ _IS_FSN, _IS_PREFERRED, _IS_OTHER = (_SLOT.eq(slot) for slot in range(3))  # nam
 _IS_PARENT = _SLOT == 0
 _IS_MOVED = (_EVENT == Event.MOVED) & _IS_PARENT & (pl.col("target") > 0)
 _OTHER_KIND = (
-    pl.when(pl.col("refsetId") == rf2.SAME_AS).then(rf2.REPLACED_BY).otherwise(rf2.SAME_AS)
+    pl.when(pl.col("refsetId") == SCTID.same_as).then(SCTID.replaced_by).otherwise(SCTID.same_as)
 )
 _Rule: TypeAlias = tuple[pl.Expr, dict[str, pl.Expr]]  # which rows, and how they change
 
