@@ -28,8 +28,7 @@ from medsim.core.progress import Progress, progress_of
 from medsim.core.store import Store
 from medsim.core.tables import write_csv
 from medsim.decisions import DECIDED_ON
-from medsim.decisions.files import Settled, read_decisions, settled
-from medsim.decisions.sssom import mappings_of, write_sssom
+from medsim.decisions.files import Settled, mappings_of, read_decisions, settled, write_sssom
 from medsim.terminologies.options import ReadingOptions
 from medsim.terminologies.prefixes import curie_prefix, prefixes_of
 
