@@ -14,6 +14,7 @@ from medsim.evaluations.sets import (
     HEADLINE,
     SET,
     WHOLE_SUBSET,
+    both_ways,
     in_means,
     of_synonyms,
     with_enough_pairs,
@@ -256,19 +257,14 @@ def standings(
     Returns:
         The key, name, n_better and n_worse (numbers of significant differences) and among_best.
     """
-    sides = [f"{compared}1", f"{compared}2"]
     ahead = pl.col("difference").fill_null(0).fill_nan(0).sign()
     p = pl.col(f"p_{correction}").fill_nan(None).fill_null(1.0)
-    differs = (ahead != 0) & (p < ALPHA)
-    both = pl.concat(
-        comparisons.select(
-            *key,
-            pl.col(name).alias("name"),
-            pl.col(other).alias("other"),
-            (ahead * sign).alias("ahead"),
-            differs.alias("differs"),
-        )
-        for (name, other), sign in ((sides, 1), (sides[::-1], -1))
+    both = both_ways(comparisons, compared).select(
+        *key,
+        name=f"{compared}1",
+        other=f"{compared}2",
+        ahead=ahead,
+        differs=(ahead != 0) & (p < ALPHA),
     )
     both = both.with_columns(lead=pl.col("ahead").sum().over(*key, "name"))
     both = both.with_columns(is_best=pl.col("lead") == pl.col("lead").max().over(key))

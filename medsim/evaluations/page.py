@@ -27,6 +27,7 @@ from medsim.evaluations.sets import (
     FEW,
     HEADLINE,
     SET,
+    both_ways,
     of_synonyms,
     with_enough_pairs,
     with_parts,
@@ -477,10 +478,7 @@ def _choice(frame: pl.DataFrame, statistic: str) -> pl.Expr:
 
 def _cells(main: pl.DataFrame) -> pl.DataFrame:
     """Return a cell for each two embeddings, in both directions."""
-    sides = {"embedding1": "embedding2", "embedding2": "embedding1"}
-    columns = (*SET, "of", *sides, "difference", "p_bonferroni")
-    mirrored = main.rename(sides).with_columns(-pl.col("difference"))
-    both = pl.concat([main.select(columns), mirrored.select(columns)])
+    both = both_ways(main)
     p = pl.format("\np {}", pl.col("p_bonferroni").map_elements(p_text, pl.String))
     return both.select(
         choice=_choice(both, "of"),

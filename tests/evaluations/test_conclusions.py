@@ -24,7 +24,8 @@ def stand(comparisons: list[Comparison], **options) -> dict[str, Standing]:
     columns = {"metric1": pl.String, "metric2": pl.String}
     numbers = {"difference": pl.Float64, "p_bonferroni": pl.Float64}
     frame = pl.DataFrame(comparisons, schema=columns | numbers, orient="row")
-    frame = frame.with_columns(pl.lit(None, pl.String).alias("difficulty"))
+    ends = {name: pl.lit(None, pl.Float64) for name in ("low", "high")}
+    frame = frame.with_columns(difficulty=pl.lit(None, pl.String), **ends)
     found = standings(frame, ["difficulty"], "metric", **options)
     return {name: tuple(rest) for _, name, *rest in found.iter_rows()}
 
