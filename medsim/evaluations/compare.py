@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 
 from medsim.core.config import DIFFICULTIES, SET_COLUMNS, checked_threads
-from medsim.core.errors import InputError, OptionError, check_known, unknown_name
+from medsim.core.errors import InputError, OptionError, check_known
 from medsim.core.kinds import Columns, columns
 from medsim.core.opened import reading_output
 from medsim.core.options import folder_of, public
@@ -394,8 +394,8 @@ def article_rows(evaluation: Evaluation, options: CompareOptions) -> pl.DataFram
     if rows.is_empty():
         raise InputError(f"{evaluation.folder} has no such set of {FEW} pairs; choose other sets")
     embeddings = sorted({*rows["embedding"]})
-    if options.baseline and options.baseline not in embeddings:
-        raise OptionError(unknown_name("embedding", options.baseline, embeddings))
+    if options.baseline:
+        check_known("embedding", embeddings, options.baseline)
     best = _IS_MODEL & (pl.col("value") == pl.col("value").filter(_IS_MODEL).max().over(_SCORED))
     leader = pl.col("embedding").filter(best).first().over(_SCORED)
     rows = rows.with_columns(

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from medsim.core.errors import InputError, OptionError, counted, listed, unknown_name
+from medsim.core.errors import InputError, OptionError, check_known, counted, listed
 from medsim.core.kinds import Columns, columns
 from medsim.core.opened import reading_output
 from medsim.core.options import public
@@ -122,14 +122,12 @@ def _evaluation_scores(evaluation: Evaluation, options: CorrelateOptions) -> pl.
     metric, statistic = options.metric, options.statistic
     kinds: tuple[SampleKind, ...] = ("matched", "beyond", "labelled", "rated")
     pair_statistics = [statistic for kind in kinds for statistic in statistics_of(kind)]
-    for noun, name, valid_names in (
-        ("metric", metric, sorted(results["metric"].unique())),
-        ("statistic", statistic, [s.name for s in pair_statistics if s.higher_is_better]),
-    ):
-        if name is not None and name not in valid_names:
-            raise OptionError(unknown_name(noun, name, valid_names))
     if metric is not None:
+        check_known("metric", sorted(results["metric"].unique()), metric)
         results = results.filter(metric=metric)
+    if statistic is not None:
+        measures = [one.name for one in pair_statistics if one.higher_is_better]
+        check_known("statistic", measures, statistic)
     statistics = tabulated_names(best=True) if statistic is None else (statistic,)
     untested = pl.DataFrame(schema=SET_COMPARISONS.dtypes)  # standings are not used
     best = best_metrics(results, untested, statistics, subset=options.subset)
