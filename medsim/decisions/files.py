@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 import polars as pl
@@ -58,21 +58,8 @@ def _read(path: Path) -> pl.DataFrame:
     return cells.select(*DECISION_COLUMNS)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Settled:
-    """What holds among decisions, with the columns of decisions.
-
-    Attributes:
-        held: a row for each thing that is decided, with its last decision.
-        conflicts: the last decisions of reviewers who disagree; these things are undecided.
-    """
-
-    held: pl.DataFrame
-    conflicts: pl.DataFrame
-
-
-def settled(decisions: pl.DataFrame, on: Sequence[str] = DECIDED_ON) -> Settled:
-    """Return which decisions hold.
+def settled(decisions: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Return which decisions hold, and which are in conflict, with the columns of decisions.
 
     Of two decisions of one reviewer on the same thing, the later one holds: by date, then by the
     order of the rows. Decisions without a reviewer count as those of one person. Reviewers who
@@ -80,16 +67,17 @@ def settled(decisions: pl.DataFrame, on: Sequence[str] = DECIDED_ON) -> Settled:
 
     Args:
         decisions: the rows of ``read_decisions``.
-        on: the columns that say what a decision is on.
+
+    Returns:
+        A row for each thing that is decided, with its last decision; and the last decisions of
+        reviewers who disagree, whose things are undecided.
     """
     last = decisions.sort("date", maintain_order=True).unique(
-        [*on, "reviewer"], keep="last", maintain_order=True
+        [*DECIDED_ON, "reviewer"], keep="last", maintain_order=True
     )
-    is_conflict = pl.col("decision").n_unique().over(*on) > 1
-    return Settled(
-        held=last.filter(~is_conflict).unique(on, keep="last", maintain_order=True),
-        conflicts=last.filter(is_conflict).sort(*on, "reviewer"),
-    )
+    is_conflict = pl.col("decision").n_unique().over(DECIDED_ON) > 1
+    held = last.filter(~is_conflict).unique(DECIDED_ON, keep="last", maintain_order=True)
+    return held, last.filter(is_conflict).sort(*DECIDED_ON, "reviewer")
 
 
 def mappings_of(decisions: pl.DataFrame) -> pl.DataFrame:
