@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -393,52 +394,40 @@ def rated_rows(
         InputError: a line has more or fewer cells than the first, an invalid rating or an invalid
             property; or there is only a header.
     """
-    path = text.path
-    rows: list[tuple[str | float, ...]] = []
-    properties: list[tuple[str | float | None, ...]] = []
-    raters: list[list[float | None]] = []
-    n_lines = n_without_rating = 0
     lines = rated_cells(text, positions.separator, sentences=positions.layout.sentences)
-    lines = _named_cells(path, named, positions.cells()) if named else lines
-    if positions.has_header:
-        next(lines)
-    for n_lines, (number, cells) in enumerate(lines, start=1):  # noqa: B007 — counted past the end
+    lines = _named_cells(text.path, named, positions.cells()) if named else lines
+    every = []
+    for number, cells in islice(lines, int(positions.has_header), None):
         try:
-            values, rater_values, pair_properties = _values(cells, positions)
+            every.append(_values(cells, positions))
         except InputError as error:
-            raise InputError(f"{path}: {text.unit} {number}: {error}") from error
-        ratings = [rating for rating in values if rating is not None]
-        if len(ratings) < len(values):
-            n_without_rating += 1
-        elif cells[positions.term1] and cells[positions.term2]:
-            rows.append((cells[positions.term1], cells[positions.term2], *ratings))
-            properties.append(pair_properties)
-            raters.append(rater_values)
-    if not n_lines:
-        raise InputError(f"{path} has a header but no pairs")
+            raise InputError(f"{text.path}: {text.unit} {number}: {error}") from error
+    if not every:
+        raise InputError(f"{text.path} has a header but no pairs")
+    rated = [values for values in every if None not in values[1]]
+    rows = [values for values in rated if all(values[0])]
     kinds = {name: pl.String if name in PAIR_ONLY else pl.Float64 for name in positions.properties}
-    terms = {"term1": pl.String, "term2": pl.String}
-    schema = pl.Schema({**terms, **dict.fromkeys(positions.ratings or ("mean",), pl.Float64)})
-    pairs = pl.DataFrame(rows, schema, orient="row")
+    of_ratings = dict.fromkeys(positions.ratings or ("mean",), pl.Float64)
+    schema = pl.Schema({"term1": pl.String, "term2": pl.String, **of_ratings})
+    pairs = pl.DataFrame([(*terms, *values) for terms, values, *_ in rows], schema, orient="row")
     if not positions.ratings:
         means = without_rounding_errors(pairs["mean"].to_numpy())
         pairs = pairs.with_columns(pl.Series("mean", means))
     columns = {f"rater{at}": pl.Float64 for at in range(len(positions.raters))}
     return (
         pairs,
-        pl.DataFrame(properties, kinds, orient="row"),
-        pl.DataFrame(raters, columns, orient="row"),
-        {
-            "a rating is missing": n_without_rating,
-            "a term is empty": n_lines - n_without_rating - len(rows),
-        },
+        pl.DataFrame([properties for *_, properties in rows], kinds, orient="row"),
+        pl.DataFrame([ratings for *_, ratings, _ in rows], columns, orient="row"),
+        {"a rating is missing": len(every) - len(rated), "a term is empty": len(rated) - len(rows)},
     )
 
 
 def _values(
     cells: list[str], positions: ColumnPositions
-) -> tuple[list[float | None], list[float | None], tuple[str | float | None, ...]]:
-    """Return the ratings of a line, the ratings by each rater, and the properties of its pair.
+) -> tuple[tuple[str | float | None, ...], ...]:
+    """Return the terms, the ratings, the ratings by each rater, and the properties of a line.
+
+    A line that is left out has no properties.
 
     Raises:
         InputError: a cell is invalid; the message does not name the line.
@@ -449,17 +438,17 @@ def _values(
         raise InputError(
             f"{counted(n_cells, 'cell')}, but the first line has {positions.n_columns}"
         )
-    if max(len(cells[at]) for at in (positions.term1, positions.term2)) > MAX_NAME:
+    terms = cells[positions.term1], cells[positions.term2]
+    if max(map(len, terms)) > MAX_NAME:
         raise InputError(f"a term {TOO_LONG}")
-    values = [_rating(cells[at], layout) for at in positions.ratings.values()]
-    rater_values = [_rating(cells[at], layout) for at in positions.raters]
+    values = tuple(_rating(cells[at], layout) for at in positions.ratings.values())
+    rater_values = tuple(_rating(cells[at], layout) for at in positions.raters)
     if not values:
         rated = [rating for rating in rater_values if rating is not None]
-        values = [sum(rated) / len(rated) if rated else None]
-    if None in values or not (cells[positions.term1] and cells[positions.term2]):
-        return values, rater_values, ()  # the line is left out
-    properties = (property_in(name, cells[at]) for name, at in positions.properties.items())
-    return values, rater_values, tuple(properties)
+        values = (sum(rated) / len(rated) if rated else None,)
+    is_used = None not in values and all(terms)
+    named = positions.properties.items() if is_used else ()
+    return terms, values, rater_values, tuple(property_in(name, cells[at]) for name, at in named)
 
 
 def _rating(cell: str, layout: Layout) -> float | None:
