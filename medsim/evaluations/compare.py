@@ -135,9 +135,9 @@ def _scores(
         results = conclusions.at_metrics(results, metrics)
         common = results.filter(subset="common")
         comparisons = comparisons_at(evaluation, common, threads, progress)
-    best_metrics = partial(conclusions.best_metrics, baseline=not options.numbered)
-    make = conclusions.all_metrics if kind else best_metrics
-    rows = make(results, comparisons, statistics, subset=subset, correction=correction)
+    best_metrics = partial(conclusions.best_metrics, subset=subset, correction=correction)
+    further: dict[str, Any] = {"every": True} if kind else {"baseline": not options.numbered}
+    rows = best_metrics(results, comparisons, statistics, **further)
     if kind == "standings":
         tested = conclusions.with_standing(rows.drop_nulls("value"))
         return tested.select(*_SCORED, "embedding", "metric", "n_better", "n_worse"), []

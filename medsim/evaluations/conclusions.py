@@ -33,10 +33,12 @@ def best_metrics(
     subset: str = "common",
     correction: str = CORRECTIONS[0],
     baseline: bool = False,
+    every: bool = False,
 ) -> pl.DataFrame:
     """Return every embedding at its best metric, a row per set of pairs and embedding.
 
-    With ``baseline`` there is also a row for the best baseline of each set, without standings.
+    With ``baseline`` there is also a row for the best baseline of each set, without standings. With
+    ``every`` there is a row for each metric, and standings are among the metrics of an embedding.
 
     Returns:
         The columns of a set, statistic, embedding, metric, value, low, high, n_pairs (scored); and
@@ -44,12 +46,12 @@ def best_metrics(
         is significantly better or worse than) and among_best (best, or not significantly worse).
     """
     of_one = [*SET, "statistic", "embedding"]
-    best = (
-        _chosen(results, statistics, subset, baseline=baseline)
-        .sort("value", "metric", descending=[True, False], nulls_last=True)
-        .unique(of_one, keep="first", maintain_order=True)
-        .sort(of_one)
-    )
+    rows = _chosen(results, statistics, subset, baseline=baseline)
+    if every:
+        rows = rows.sort(*of_one, "metric")
+        return _with_standings(rows, comparisons, "metrics", subset, correction)
+    best_first = rows.sort("value", "metric", descending=[True, False], nulls_last=True)
+    best = best_first.unique(of_one, keep="first", maintain_order=True).sort(of_one)
     return _with_standings(best, comparisons, "embeddings", subset, correction)
 
 
@@ -65,23 +67,6 @@ def headline_first(rows: pl.DataFrame) -> pl.DataFrame:
     first = ["input", "embedding", "statistic", "value", "low", "high", "metric", "n_pairs"]
     last = [name for name in (*SET_COLUMNS, "among_best") if name in rows.columns]
     return ordered.select(*first, pl.exclude(*first, *last), *last)
-
-
-def all_metrics(
-    results: pl.DataFrame,
-    comparisons: pl.DataFrame,
-    statistics: Iterable[str],
-    *,
-    subset: str = "common",
-    correction: str = CORRECTIONS[0],
-) -> pl.DataFrame:
-    """Return every embedding under every metric, a row per set, embedding and metric.
-
-    Arguments and result are those of ``best_metrics``; standings are among the metrics of an
-    embedding.
-    """
-    chosen = _chosen(results, statistics, subset).sort(*SET, "statistic", "embedding", "metric")
-    return _with_standings(chosen, comparisons, "metrics", subset, correction)
 
 
 def at_metrics(results: pl.DataFrame, metrics: Sequence[str]) -> pl.DataFrame:

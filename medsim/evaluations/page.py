@@ -15,7 +15,6 @@ from medsim.evaluations import detail_sections, readable
 from medsim.evaluations.baselines import BASELINES
 from medsim.evaluations.chart import score_points
 from medsim.evaluations.conclusions import (
-    all_metrics,
     best_metrics,
     embedding_standings,
     with_standing,
@@ -388,7 +387,7 @@ _MAX_WIDE = 3  # embeddings up to which cells can be wide
 def metrics(data: EvaluationReportData, embeddings: Sequence[str]) -> Section | None:
     """Return every embedding under every metric."""
     main = tabulated_names(best=True)
-    every = all_metrics(data.results, data.comparisons, main).drop_nulls("value")
+    every = best_metrics(data.results, data.comparisons, main, every=True).drop_nulls("value")
     if every.is_empty():
         return None
     rows = every.select(
