@@ -200,12 +200,8 @@ def stored_input(evaluation: Evaluation, name: str) -> EvaluationInput:
 
 def common_pairs(evaluation: Evaluation, input_: EvaluationInput) -> Flags:
     """Return a mask of the pairs that all embeddings cover under any metric, bool[n_pairs]."""
-    below = f"scores/input={input_.name}/embedding="
-    paths = {
-        path.removeprefix(below).split("/")[0]: path
-        for path in evaluation.manifest.outputs
-        if path.startswith(below)
-    }
+    below, outputs = f"scores/input={input_.name}/", evaluation.manifest.outputs
+    paths = {path.rsplit("/", 2)[0]: path for path in outputs if path.startswith(below)}
     common = np.ones(input_.pairs.height, np.bool_)
     for path in paths.values():
         common &= ~np.isnan(kept_similarities(evaluation, path, input_))
