@@ -80,10 +80,8 @@ def at_metrics(results: pl.DataFrame, metrics: Sequence[str]) -> pl.DataFrame:
     Raises:
         OptionError: a name is unknown, or none or several fit an embedding.
     """
-    metrics_of = {
-        name: sorted(set(group["metric"]))
-        for (name,), group in results.group_by("embedding", maintain_order=True)
-    }
+    every = results.group_by("embedding", maintain_order=True)
+    metrics_of = dict(every.agg(pl.col("metric").unique().sort()).iter_rows())
     named = [text.split("=", 1) for text in metrics if "=" in text]
     metric_of = dict(named)
     if len(metric_of) < len(named):
@@ -92,11 +90,11 @@ def at_metrics(results: pl.DataFrame, metrics: Sequence[str]) -> pl.DataFrame:
     for metric in (*shared, *metric_of.values()):
         if metric != PREDICTED:
             METRICS.get(metric)
-    check_known("embedding", sorted(map(str, metrics_of)), *metric_of)
+    check_known("embedding", sorted(metrics_of), *metric_of)
     chosen = []
     for name, known_metrics in metrics_of.items():
         candidates = known_metrics if known_metrics == [PREDICTED] else shared
-        candidates = [metric_of[str(name)]] if name in metric_of else candidates
+        candidates = [metric_of[name]] if name in metric_of else candidates
         fitting = [metric for metric in candidates if metric in known_metrics]
         if len(fitting) != 1:
             raise OptionError(
