@@ -3,25 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from medsim.core.data import toml_of
-
-
-@dataclass(frozen=True, slots=True)
-class FindingKind:
-    """A kind of finding.
-
-    Attributes:
-        group: the kinds that are searched for together.
-        severity: how bad a finding is, one of ``SEVERITIES``.
-        means: what a finding shows, in one sentence.
-    """
-
-    group: str
-    severity: str
-    means: str
-
 
 _DECLARED = toml_of(__package__, "kinds.toml")
 
@@ -37,7 +20,9 @@ JUDGED_AS: Mapping[str, str] = _DECLARED["corrections"]
 QUERIES: Mapping[str, Sequence[str]] = _DECLARED["queries"]
 """The queries of ``sql/audits`` by the group whose kinds they find."""
 
-KINDS: Mapping[str, FindingKind] = {
-    name: FindingKind(**kind) for name, kind in _DECLARED["kinds"].items()
-}
-"""All kinds of findings by name, in the order of findings of the same severity."""
+KINDS: Mapping[str, Mapping[str, str]] = _DECLARED["kinds"]
+"""All kinds of findings by name, in the order of findings of the same severity.
+
+``group`` names the kinds that are searched for together, ``severity`` is one of ``SEVERITIES``, and
+``means`` says what a finding shows, in one sentence.
+"""

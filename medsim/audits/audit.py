@@ -28,8 +28,7 @@ from medsim.core.progress import Progress, progress_of
 from medsim.core.store import Store
 from medsim.core.tables import write_csv
 from medsim.decisions import DECIDED_ON
-from medsim.decisions.files import Settled, read_decisions, settled
-from medsim.decisions.sssom import mappings_of, write_sssom
+from medsim.decisions.files import mappings_of, read_decisions, settled, write_sssom
 from medsim.terminologies.options import ReadingOptions
 from medsim.terminologies.sources import curie_prefix, prefixes_of
 
@@ -78,15 +77,16 @@ def audit(options: AuditOptions) -> Audit:
             findings = findings.with_columns(new=~_is_in(known[0]))
             if known[1].get("vocabulary") != source.get("vocabulary"):
                 progress.warn("`since` is another terminology, so most findings are new")
-        what_holds = settled(decisions)
-        findings, decided = _divided(findings, what_holds.held)
+        held, conflicts = settled(decisions)
+        findings, decided = _divided(findings, held)
         applied = None
         if options.decisions:
-            applied = _applied(decisions, what_holds, decided, progress)
+            applied = _applied(held, conflicts, decided, progress)
+            applied["fingerprint"] = fingerprint(decisions)
         redistributable = {"redistributable": str(source["redistributable"])}
         with progress.stage("write the findings") as stage:
             output.write(FINDING.files, findings, redistributable)
-            output.write(CONFLICT.files, what_holds.conflicts, redistributable)
+            output.write(CONFLICT.files, conflicts, redistributable)
             output.write_file(FINDINGS_CSV, partial(write_csv, findings))
             candidates = findings.filter(pl.lit(options.candidate_mappings), severity="warning")
             output.write_file(SSSOM, partial(write_mappings, candidates.collect(), decided, source))
@@ -130,11 +130,11 @@ def _divided(findings: pl.LazyFrame, held: pl.DataFrame) -> tuple[pl.LazyFrame, 
 
 
 def _applied(
-    decisions: pl.DataFrame, what_holds: Settled, decided: pl.DataFrame, progress: Progress
+    held: pl.DataFrame, conflicts: pl.DataFrame, decided: pl.DataFrame, progress: Progress
 ) -> dict[str, object]:
     """Return what became of the decisions, for the manifest, and report it."""
-    n_conflicts = what_holds.conflicts.n_unique(DECIDED_ON)
-    n_unused = what_holds.held.join(decided, on=DECIDED_ON, how="anti").height
+    n_conflicts = conflicts.n_unique(DECIDED_ON)
+    n_unused = held.join(decided, on=DECIDED_ON, how="anti").height
     progress.say(
         f"{counted(decided.height, 'finding')} dropped as decided; "
         f"{counted(n_unused, 'decision is', 'decisions are')} on no finding"
@@ -143,7 +143,7 @@ def _applied(
         of = counted(n_conflicts, "name or pair", "names or pairs")
         progress.warn(f"reviewers disagree on {of}; see the view conflict")
     numbers = {"dropped": decided.height, "conflicts": n_conflicts, "without_finding": n_unused}
-    return {"held": what_holds.held.height, **numbers, "fingerprint": fingerprint(decisions)}
+    return {"held": held.height, **numbers}
 
 
 def read_audited(
@@ -192,17 +192,17 @@ def findings_of(audited: Audited, options: AuditOptions) -> Iterator[pl.DataFram
     for query in ("evaluations/category_member", "audits/concept_category"):
         store.run(query)
     store.run("audits/active_name", rf2_rules=bool(audited.source["rf2_rules"]))
-    for group in dict.fromkeys(kind.group for kind in chosen.values()):
+    for group in dict.fromkeys(kind["group"] for kind in chosen.values()):
         with audited.progress.stage(f"find {group}") as stage:
             found = _found(group, audited, options)
             stage.note(counted(sum(part.height for part in found), "finding"))
         parts += [part.select(name for name in parts[0].columns if name in part) for part in found]
-    rows = [(name, kind.group, kind.severity) for name, kind in chosen.items()]
+    rows = [(name, kind["group"], kind["severity"]) for name, kind in chosen.items()]
     store.put("kind", pl.DataFrame(rows, ["kind", "kind_group", "severity"], orient="row"))
     parts = [part.cast({pl.String: pl.Categorical}) for part in parts]
     every = pl.concat(parts, how="diagonal_relaxed", rechunk=True)
     parts.clear()
-    ordered = sorted(chosen, key=lambda name: [*SEVERITIES].index(chosen[name].severity))
+    ordered = sorted(chosen, key=lambda name: [*SEVERITIES].index(chosen[name]["severity"]))
     every = every.with_columns(pl.col("kind").cast(pl.Enum(ordered), strict=False))
     order = every.select(pl.arg_sort_by("kind", maintain_order=True)).to_series()
     for begin in range(0, len(order), _AT_ONCE):
@@ -250,8 +250,8 @@ def write_mappings(
 
 def _probable(pairs: pl.DataFrame) -> pl.DataFrame:
     """Return undecided pairs as mappings of names that probably mean the same."""
-    by_kind = {name: _JUSTIFICATIONS.get(kind.group) for name, kind in KINDS.items()}
-    means = {name: kind.means for name, kind in KINDS.items()}
+    by_kind = {name: _JUSTIFICATIONS.get(kind["group"]) for name, kind in KINDS.items()}
+    means = {name: kind["means"] for name, kind in KINDS.items()}
     kind, longer = pl.col("kind"), pl.max_horizontal(pl.col("term1", "term2").str.len_chars())
     return pairs.select(
         subject_id="concept1",

@@ -72,7 +72,7 @@ def model_names(audited: Audited, model: EmbeddingLike, cache: str | Path | None
     unlinked = unlinked.filter(pl.col("similarity") > same)
     texts = [index.lower.gather(unlinked[f"term{side}_id"]) for side in _SIDES]
     kinds = DifferenceClassifier(()).kinds(*texts)
-    is_plain = [kind == "other" or KINDS[kind].severity != "note" for kind in kinds]
+    is_plain = [kind == "other" or KINDS[kind]["severity"] != "note" for kind in kinds]
     unlinked = unlinked.filter(pl.Series(is_plain, dtype=pl.Boolean))
     synonyms = synonyms.filter(pl.col("similarity") < random)
     found = pl.concat(

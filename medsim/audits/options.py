@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from pathlib import Path
 from typing import Annotated
 
-from medsim.audits import KINDS, SEVERITIES, FindingKind
+from medsim.audits import KINDS, SEVERITIES
 from medsim.builds.options import NEW_FOLDER
 from medsim.core.errors import OptionError
 from medsim.core.options import (
@@ -100,13 +100,13 @@ class AuditOptions(ModelOptions):
     )
 
     @property
-    def kinds(self) -> dict[str, FindingKind]:
+    def kinds(self) -> dict[str, Mapping[str, str]]:
         """The kinds of findings that are searched for, by name."""
         return {
             name: kind
             for name, kind in KINDS.items()
-            if not self.only or {name, kind.severity} & {*self.only}
-            if kind.group != "model" or self.embedding is not None
+            if not self.only or {name, kind["severity"]} & {*self.only}
+            if kind["group"] != "model" or self.embedding is not None
         }
 
     def check(self) -> None:
@@ -117,7 +117,7 @@ class AuditOptions(ModelOptions):
 
     def _check_searched(self, option: str, names: Sequence[str]) -> None:
         """Raise OptionError if a kind or severity that an option names is not searched for."""
-        searched = {*self.kinds, *(kind.severity for kind in self.kinds.values())}
+        searched = {*self.kinds, *(kind["severity"] for kind in self.kinds.values())}
         if left := [name for name in names if name not in searched]:
             why = "is not searched for; change `only` or add `embedding`"
             raise OptionError(f"`{option}` names {left[0]}, which {why}")

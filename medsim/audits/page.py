@@ -76,7 +76,7 @@ def audit_page(audit: Audit) -> Page:
             Section(title="Findings", prose=_PROSE, parts=[table]),
         ],
         notice=license_notice({name: source}),
-        words={kind: KINDS[kind].means for kind in counts["kind"]}
+        words={kind: KINDS[kind]["means"] for kind in counts["kind"]}
         | {severity: f"Findings that are {means}." for severity, means in SEVERITIES.items()},
         commands="medsim sql OUT \"from finding where severity = 'warning'\"",
     )

@@ -1,16 +1,17 @@
-"""Reads files of decisions, and settles what holds."""
+"""Reads files of decisions, settles what holds, and writes mappings in the format SSSOM."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 import polars as pl
 
 from medsim.core.data import toml_of
 from medsim.core.kinds import Column, declared_columns
-from medsim.core.tables import read_table, unguarded
+from medsim.core.manifest import medsim_version
+from medsim.core.tables import harmless, read_table, unguarded
 from medsim.core.terms import lowered_column
 from medsim.decisions import DECIDED_ON, DECISIONS, PREDICATES
 
@@ -57,21 +58,8 @@ def _read(path: Path) -> pl.DataFrame:
     return cells.select(*DECISION_COLUMNS)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Settled:
-    """What holds among decisions, with the columns of decisions.
-
-    Attributes:
-        held: a row for each thing that is decided, with its last decision.
-        conflicts: the last decisions of reviewers who disagree; these things are undecided.
-    """
-
-    held: pl.DataFrame
-    conflicts: pl.DataFrame
-
-
-def settled(decisions: pl.DataFrame, on: Sequence[str] = DECIDED_ON) -> Settled:
-    """Return which decisions hold.
+def settled(decisions: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Return which decisions hold, and which are in conflict, with the columns of decisions.
 
     Of two decisions of one reviewer on the same thing, the later one holds: by date, then by the
     order of the rows. Decisions without a reviewer count as those of one person. Reviewers who
@@ -79,13 +67,55 @@ def settled(decisions: pl.DataFrame, on: Sequence[str] = DECIDED_ON) -> Settled:
 
     Args:
         decisions: the rows of ``read_decisions``.
-        on: the columns that say what a decision is on.
+
+    Returns:
+        A row for each thing that is decided, with its last decision; and the last decisions of
+        reviewers who disagree, whose things are undecided.
     """
     last = decisions.sort("date", maintain_order=True).unique(
-        [*on, "reviewer"], keep="last", maintain_order=True
+        [*DECIDED_ON, "reviewer"], keep="last", maintain_order=True
     )
-    is_conflict = pl.col("decision").n_unique().over(*on) > 1
-    return Settled(
-        held=last.filter(~is_conflict).unique(on, keep="last", maintain_order=True),
-        conflicts=last.filter(is_conflict).sort(*on, "reviewer"),
+    is_conflict = pl.col("decision").n_unique().over(DECIDED_ON) > 1
+    held = last.filter(~is_conflict).unique(DECIDED_ON, keep="last", maintain_order=True)
+    return held, last.filter(is_conflict).sort(*DECIDED_ON, "reviewer")
+
+
+def mappings_of(decisions: pl.DataFrame) -> pl.DataFrame:
+    """Return the decisions that relate two things as mappings, with the columns of SSSOM."""
+    return decisions.filter(pl.col("decision").is_in([*PREDICATES])).select(
+        "subject_id",
+        "subject_label",
+        pl.col("decision").replace_strict(PREDICATES, return_dtype=pl.String).alias("predicate_id"),
+        "object_id",
+        "object_label",
+        mapping_justification=pl.lit("semapv:ManualMappingCuration"),
+        author_label="reviewer",
+        mapping_date="date",
+        comment="comment",
     )
+
+
+def write_sssom(mappings: pl.DataFrame, prefixes: Mapping[str, str], name: str, path: Path) -> int:
+    """Write mappings in the format SSSOM; return the number of rows.
+
+    Args:
+        mappings: rows with columns of SSSOM; identifiers are CURIEs.
+        prefixes: the address that each prefix stands for.
+        name: name of the set of mappings.
+        path: the file.
+    """
+    head = [
+        "curie_map:",
+        "  semapv: https://w3id.org/semapv/vocab/",
+        "  skos: http://www.w3.org/2004/02/skos/core#",
+        *(f"  {prefix}: {address}" for prefix, address in prefixes.items()),
+        "license: https://w3id.org/sssom/license/unspecified",
+        f"mapping_set_id: https://w3id.org/sssom/mappings/{name}",
+        "mapping_tool: medsim",
+        f"mapping_tool_version: {medsim_version()}",
+    ]
+    with path.open("w", encoding="utf-8", newline="") as file:
+        file.writelines(f"#{line}\n" for line in head)
+        cells = harmless(mappings).with_columns(pl.col(pl.String).replace("", None))
+        cells.write_csv(file, separator="\t")
+    return mappings.height

@@ -20,8 +20,8 @@ def benchmark_definitions() -> Mapping[str, Any]:
 
 
 @cache
-def _fingerprints() -> Mapping[str, str]:
-    """Return the name of each build and split, by the fingerprint of its pairs."""
+def benchmark_names() -> Mapping[str, str]:
+    """Return the names of builds and splits, such as "hpo-splits/test", by their fingerprints."""
     return {
         content.split()[-1]: f"{name}/{part}".removesuffix("/whole")
         for name, definition in benchmark_definitions().items()
@@ -34,12 +34,4 @@ def benchmark_builds() -> dict[str, str]:
 
     ``result.json`` of an evaluation has the same fingerprints.
     """
-    return {name: digest for digest, name in _fingerprints().items() if "/" not in name}
-
-
-def known(fingerprint: str) -> str | None:
-    """Return the name of the build or split with a fingerprint of pairs; None if there is none.
-
-    The name of a split is such as "hpo-splits/test".
-    """
-    return _fingerprints().get(fingerprint)
+    return {name: digest for digest, name in benchmark_names().items() if "/" not in name}

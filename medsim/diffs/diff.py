@@ -161,7 +161,7 @@ def summarised(
         changed = tables[name]
         if dataset:
             changed = changed.filter(pl.col("negatives").eq_missing(strategy), dataset=dataset)
-        for kind in CHANGES[name].kinds:
+        for kind in CHANGES[name]["kinds"]:
             kept = changed.filter(change=kind)["kept"]
             rows.append((subject, dataset, strategy, kind, kept.len(), kept.sum()))
     return pl.DataFrame(rows, SUMMARY.dtypes, orient="row")
@@ -176,7 +176,7 @@ def changelog(
     for name in _LISTED:
         table = tables[name].drop("kept")
         if not table.is_empty():
-            parts += [f"## {CHANGES[name].title}", markdown(table.head(_LISTED_ROWS))]
+            parts += [f"## {CHANGES[name]['title']}", markdown(table.head(_LISTED_ROWS))]
         if table.height > _LISTED_ROWS:
             parts.append(f"The first {_LISTED_ROWS:,} of {table.height:,} rows.")
     return "\n\n".join(parts) + "\n"

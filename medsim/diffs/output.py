@@ -19,22 +19,6 @@ from medsim.core.manifest import RunManifest
 from medsim.core.opened import Opened
 from medsim.core.shown import Summary
 
-
-@dataclass(frozen=True, slots=True)
-class Changes:
-    """The declaration of a table of changes.
-
-    Attributes:
-        title: title of the table on the page and in the changelog.
-        kinds: meaning of each kind of change, in the order in which they are counted.
-        table: the table.
-    """
-
-    title: str
-    kinds: Mapping[str, str]
-    table: Table
-
-
 _DECLARED = toml_of(__package__, "tables.toml")
 _GROUPS = {
     "pair": {
@@ -46,19 +30,21 @@ _GROUPS = {
 }
 
 
-def _changes(name: str, title: str, kinds: Mapping[str, str], **entry: Any) -> Changes:
-    """Return the declaration of an entry under ``changes`` of ``tables.toml``."""
+def _table_of_changes(name: str, *, title: str, kinds: Mapping[str, str], **entry: Any) -> Table:
+    """Return the table of an entry under ``changes`` of ``tables.toml``."""
+    del title  # only pages and the changelog have it
     meanings = "; ".join(f"{kind}: {meaning}" for kind, meaning in kinds.items())
     groups = {**_GROUPS, "change": {"change": Column(pl.String, f"{meanings}.")}}
-    return Changes(title, kinds, declared_table(entry, groups, files=f"{name}.parquet"))
+    return declared_table(entry, groups, files=f"{name}.parquet")
 
 
 SUMMARY = declared_table(_DECLARED["tables"]["summary"], {})
 
-CHANGES = {name: _changes(name, **entry) for name, entry in _DECLARED["changes"].items()}
-"""The tables of changes, by name; the query ``diffs/NAME`` makes each."""
+CHANGES: Mapping[str, Mapping[str, Any]] = _DECLARED["changes"]
+"""The title of each table of changes, and the meaning of its kinds in the order of counts."""
 
-DIFF_TABLES = {name: changes.table for name, changes in CHANGES.items()}
+DIFF_TABLES = {name: _table_of_changes(name, **entry) for name, entry in CHANGES.items()}
+"""The tables of changes, by name; the query ``diffs/NAME`` makes each."""
 
 CHANGELOG = "CHANGES.md"
 """The file with the number of changes, and the changes of concepts, names and associations."""

@@ -50,7 +50,7 @@ def diff_page(diff: Diff) -> Page:
 
 
 def _section(name: str, rows: pl.DataFrame) -> Section:
-    title, table = CHANGES[name].title, DIFF_TABLES[name]
+    title, table = CHANGES[name]["title"], DIFF_TABLES[name]
     if name == "pair":
         title, rows = "Positives", rows.filter(pl.col("negatives").is_null())
     kinds = table.notes["change"]

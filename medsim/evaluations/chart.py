@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import altair as alt
 import polars as pl
 
-from medsim.evaluations.conclusions import best_metrics
+from medsim.evaluations.conclusions import best_metrics, with_standing
 from medsim.evaluations.readable import set_kind, set_name, with_contenders
 from medsim.evaluations.sets import CONFUSIONS, LADDER, parts_of_sets, whole_sets
 from medsim.pages import charts
@@ -62,8 +62,7 @@ def _of_pairs(
     of_sets = parts_of_sets if name in (*CONFUSIONS, *LADDER) else whole_sets
     results, comparisons = of_sets(results), of_sets(comparisons)
     best = best_metrics(results, comparisons, (name,), subset=subset, baseline=True)
-    if "among_best" not in best.columns:
-        best = best.with_columns(among_best=pl.lit(value=True))
+    best = with_standing(best)
     kind = set_kind(best).replace("", "rated pairs")
     return score_points(best, panel=kind, y=set_name(best))
 

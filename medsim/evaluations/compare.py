@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 
 from medsim.core.config import DIFFICULTIES, SET_COLUMNS, checked_threads
-from medsim.core.errors import InputError, OptionError, check_known, unknown_name
+from medsim.core.errors import InputError, OptionError, check_known
 from medsim.core.kinds import Columns, columns
 from medsim.core.opened import reading_output
 from medsim.core.options import folder_of, public
@@ -135,9 +135,9 @@ def _scores(
         results = conclusions.at_metrics(results, metrics)
         common = results.filter(subset="common")
         comparisons = comparisons_at(evaluation, common, threads, progress)
-    best_metrics = partial(conclusions.best_metrics, baseline=not options.numbered)
-    make = conclusions.all_metrics if kind else best_metrics
-    rows = make(results, comparisons, statistics, subset=subset, correction=correction)
+    best_metrics = partial(conclusions.best_metrics, subset=subset, correction=correction)
+    further: dict[str, Any] = {"every": True} if kind else {"baseline": not options.numbered}
+    rows = best_metrics(results, comparisons, statistics, **further)
     if kind == "standings":
         tested = conclusions.with_standing(rows.drop_nulls("value"))
         return tested.select(*_SCORED, "embedding", "metric", "n_better", "n_worse"), []
@@ -200,12 +200,8 @@ def stored_input(evaluation: Evaluation, name: str) -> EvaluationInput:
 
 def common_pairs(evaluation: Evaluation, input_: EvaluationInput) -> Flags:
     """Return a mask of the pairs that all embeddings cover under any metric, bool[n_pairs]."""
-    below = f"scores/input={input_.name}/embedding="
-    paths = {
-        path.removeprefix(below).split("/")[0]: path
-        for path in evaluation.manifest.outputs
-        if path.startswith(below)
-    }
+    below, outputs = f"scores/input={input_.name}/", evaluation.manifest.outputs
+    paths = {path.rsplit("/", 2)[0]: path for path in outputs if path.startswith(below)}
     common = np.ones(input_.pairs.height, np.bool_)
     for path in paths.values():
         common &= ~np.isnan(kept_similarities(evaluation, path, input_))
@@ -394,8 +390,8 @@ def article_rows(evaluation: Evaluation, options: CompareOptions) -> pl.DataFram
     if rows.is_empty():
         raise InputError(f"{evaluation.folder} has no such set of {FEW} pairs; choose other sets")
     embeddings = sorted({*rows["embedding"]})
-    if options.baseline and options.baseline not in embeddings:
-        raise OptionError(unknown_name("embedding", options.baseline, embeddings))
+    if options.baseline:
+        check_known("embedding", embeddings, options.baseline)
     best = _IS_MODEL & (pl.col("value") == pl.col("value").filter(_IS_MODEL).max().over(_SCORED))
     leader = pl.col("embedding").filter(best).first().over(_SCORED)
     rows = rows.with_columns(
@@ -404,11 +400,9 @@ def article_rows(evaluation: Evaluation, options: CompareOptions) -> pl.DataFram
     ).drop("n_better", "n_worse")
     columns = ("embedding1", "embedding2", "difference", "low", "high")
     names = ("embedding", "reference", "difference", "difference_low", "difference_high")
-    tests = tests.filter(pl.col("between") != "metrics")
-    forward = tests.select(*SET, *columns, statistic="of", p=f"p_{options.correction}")
-    swapped = forward.with_columns(embedding1="embedding2", embedding2="embedding1")
-    backward = swapped.with_columns(-pl.col("difference"), low=-pl.col("high"), high=-pl.col("low"))
-    both = pl.concat([forward, backward]).rename(dict(zip(columns, names, strict=True)))
+    tests = sets.both_ways(tests.filter(pl.col("between") != "metrics"))
+    both = tests.select(*SET, *columns, statistic="of", p=f"p_{options.correction}")
+    both = both.rename(dict(zip(columns, names, strict=True)))
     is_above = (pl.col("difference") > 0) & (pl.col("p") < ALPHA)
     above = both.filter(reference=BASELINE).select(*_SCORED, "embedding", above_baseline=is_above)
     share = pl.col("n_covered") / pl.col("n_pairs")

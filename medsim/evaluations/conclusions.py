@@ -14,6 +14,7 @@ from medsim.evaluations.sets import (
     HEADLINE,
     SET,
     WHOLE_SUBSET,
+    both_ways,
     in_means,
     of_synonyms,
     with_enough_pairs,
@@ -32,10 +33,12 @@ def best_metrics(
     subset: str = "common",
     correction: str = CORRECTIONS[0],
     baseline: bool = False,
+    every: bool = False,
 ) -> pl.DataFrame:
     """Return every embedding at its best metric, a row per set of pairs and embedding.
 
-    With ``baseline`` there is also a row for the best baseline of each set, without standings.
+    With ``baseline`` there is also a row for the best baseline of each set, without standings. With
+    ``every`` there is a row for each metric, and standings are among the metrics of an embedding.
 
     Returns:
         The columns of a set, statistic, embedding, metric, value, low, high, n_pairs (scored); and
@@ -43,12 +46,12 @@ def best_metrics(
         is significantly better or worse than) and among_best (best, or not significantly worse).
     """
     of_one = [*SET, "statistic", "embedding"]
-    best = (
-        _chosen(results, statistics, subset, baseline=baseline)
-        .sort("value", "metric", descending=[True, False], nulls_last=True)
-        .unique(of_one, keep="first", maintain_order=True)
-        .sort(of_one)
-    )
+    rows = _chosen(results, statistics, subset, baseline=baseline)
+    if every:
+        rows = rows.sort(*of_one, "metric")
+        return _with_standings(rows, comparisons, "metrics", subset, correction)
+    best_first = rows.sort("value", "metric", descending=[True, False], nulls_last=True)
+    best = best_first.unique(of_one, keep="first", maintain_order=True).sort(of_one)
     return _with_standings(best, comparisons, "embeddings", subset, correction)
 
 
@@ -66,23 +69,6 @@ def headline_first(rows: pl.DataFrame) -> pl.DataFrame:
     return ordered.select(*first, pl.exclude(*first, *last), *last)
 
 
-def all_metrics(
-    results: pl.DataFrame,
-    comparisons: pl.DataFrame,
-    statistics: Iterable[str],
-    *,
-    subset: str = "common",
-    correction: str = CORRECTIONS[0],
-) -> pl.DataFrame:
-    """Return every embedding under every metric, a row per set, embedding and metric.
-
-    Arguments and result are those of ``best_metrics``; standings are among the metrics of an
-    embedding.
-    """
-    chosen = _chosen(results, statistics, subset).sort(*SET, "statistic", "embedding", "metric")
-    return _with_standings(chosen, comparisons, "metrics", subset, correction)
-
-
 def at_metrics(results: pl.DataFrame, metrics: Sequence[str]) -> pl.DataFrame:
     """Return the results of each embedding at one metric.
 
@@ -94,10 +80,8 @@ def at_metrics(results: pl.DataFrame, metrics: Sequence[str]) -> pl.DataFrame:
     Raises:
         OptionError: a name is unknown, or none or several fit an embedding.
     """
-    metrics_of = {
-        name: sorted(set(group["metric"]))
-        for (name,), group in results.group_by("embedding", maintain_order=True)
-    }
+    every = results.group_by("embedding", maintain_order=True)
+    metrics_of = dict(every.agg(pl.col("metric").unique().sort()).iter_rows())
     named = [text.split("=", 1) for text in metrics if "=" in text]
     metric_of = dict(named)
     if len(metric_of) < len(named):
@@ -106,11 +90,11 @@ def at_metrics(results: pl.DataFrame, metrics: Sequence[str]) -> pl.DataFrame:
     for metric in (*shared, *metric_of.values()):
         if metric != PREDICTED:
             METRICS.get(metric)
-    check_known("embedding", sorted(map(str, metrics_of)), *metric_of)
+    check_known("embedding", sorted(metrics_of), *metric_of)
     chosen = []
     for name, known_metrics in metrics_of.items():
         candidates = known_metrics if known_metrics == [PREDICTED] else shared
-        candidates = [metric_of[str(name)]] if name in metric_of else candidates
+        candidates = [metric_of[name]] if name in metric_of else candidates
         fitting = [metric for metric in candidates if metric in known_metrics]
         if len(fitting) != 1:
             raise OptionError(
@@ -256,19 +240,14 @@ def standings(
     Returns:
         The key, name, n_better and n_worse (numbers of significant differences) and among_best.
     """
-    sides = [f"{compared}1", f"{compared}2"]
     ahead = pl.col("difference").fill_null(0).fill_nan(0).sign()
     p = pl.col(f"p_{correction}").fill_nan(None).fill_null(1.0)
-    differs = (ahead != 0) & (p < ALPHA)
-    both = pl.concat(
-        comparisons.select(
-            *key,
-            pl.col(name).alias("name"),
-            pl.col(other).alias("other"),
-            (ahead * sign).alias("ahead"),
-            differs.alias("differs"),
-        )
-        for (name, other), sign in ((sides, 1), (sides[::-1], -1))
+    both = both_ways(comparisons, compared).select(
+        *key,
+        name=f"{compared}1",
+        other=f"{compared}2",
+        ahead=ahead,
+        differs=(ahead != 0) & (p < ALPHA),
     )
     both = both.with_columns(lead=pl.col("ahead").sum().over(*key, "name"))
     both = both.with_columns(is_best=pl.col("lead") == pl.col("lead").max().over(key))

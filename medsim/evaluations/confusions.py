@@ -5,8 +5,7 @@ Also the names with which a name is compared on the ladder from synonyms to unre
 
 from __future__ import annotations
 
-from collections import Counter
-from typing import TYPE_CHECKING
+import polars as pl
 
 from medsim.builds.output import PAIR, Build
 from medsim.builds.positives import relations_in, reload_names
@@ -16,9 +15,6 @@ from medsim.core.store import Store
 from medsim.core.terms import lowered_column
 from medsim.evaluations.sets import FEW, NEGATIVE_KINDS
 from medsim.neighbours.difference import DifferenceClassifier
-
-if TYPE_CHECKING:
-    import polars as pl
 
 
 def kinds_of(negatives: pl.DataFrame, build: Build) -> pl.DataFrame:
@@ -51,13 +47,11 @@ def rare_kinds(pairs: pl.LazyFrame) -> list[str]:
     """
     columns = ("pair_id", "negatives", *NEGATIVE_KINDS)
     unlike = pairs.filter(label=0).select(columns).unique(columns[:2]).collect()
-    counts = Counter[str]()
-    for column in NEGATIVE_KINDS:
-        of_kinds = unlike.drop_nulls(column).group_by("negatives", column).len().rows()
-        for strategy, kind, n_pairs in of_kinds:
-            if strategy != MINIMAL or column == NEGATIVE_KINDS[0]:
-                counts[kind] = max(counts[kind], n_pairs)
-    rare = [f"{kind} ({n_pairs})" for kind, n_pairs in sorted(counts.items()) if n_pairs < FEW]
+    kinds = unlike.unpivot(NEGATIVE_KINDS, index="negatives", variable_name="of").drop_nulls()
+    exact = (pl.col("negatives") == MINIMAL) & (pl.col("of") != NEGATIVE_KINDS[0])
+    counts = kinds.filter(~exact).group_by("negatives", "of", kind="value").len()
+    counts = counts.group_by("kind").agg(pl.max("len")).filter(pl.col("len") < FEW).sort("kind")
+    rare = [f"{kind} ({n_pairs})" for kind, n_pairs in counts.iter_rows()]
     return [f"Left out, with fewer than {FEW} negatives: {listed(rare)}."] if rare else []
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from medsim.core.errors import InputError, OptionError, counted, listed, unknown_name
+from medsim.core.errors import InputError, OptionError, check_known, counted, listed
 from medsim.core.kinds import Columns, columns
 from medsim.core.opened import reading_output
 from medsim.core.options import public
@@ -122,14 +122,12 @@ def _evaluation_scores(evaluation: Evaluation, options: CorrelateOptions) -> pl.
     metric, statistic = options.metric, options.statistic
     kinds: tuple[SampleKind, ...] = ("matched", "beyond", "labelled", "rated")
     pair_statistics = [statistic for kind in kinds for statistic in statistics_of(kind)]
-    for noun, name, valid_names in (
-        ("metric", metric, sorted(results["metric"].unique())),
-        ("statistic", statistic, [s.name for s in pair_statistics if s.higher_is_better]),
-    ):
-        if name is not None and name not in valid_names:
-            raise OptionError(unknown_name(noun, name, valid_names))
     if metric is not None:
+        check_known("metric", sorted(results["metric"].unique()), metric)
         results = results.filter(metric=metric)
+    if statistic is not None:
+        measures = [one.name for one in pair_statistics if one.higher_is_better]
+        check_known("statistic", measures, statistic)
     statistics = tabulated_names(best=True) if statistic is None else (statistic,)
     untested = pl.DataFrame(schema=SET_COMPARISONS.dtypes)  # standings are not used
     best = best_metrics(results, untested, statistics, subset=options.subset)
@@ -143,21 +141,21 @@ def _evaluation_scores(evaluation: Evaluation, options: CorrelateOptions) -> pl.
 
 def _common_models(sets: pl.DataFrame, tasks: pl.DataFrame, progress: Progress) -> list[str]:
     """Return the models with both kinds of scores, in the order of ``sets``."""
-    intrinsic, extrinsic = (list(dict.fromkeys(scores["model"])) for scores in (sets, tasks))
-    common = [model for model in intrinsic if model in set(extrinsic)]
-    only_intrinsic, only_extrinsic = (
-        [model for model in side if model not in set(common)] for side in (intrinsic, extrinsic)
-    )
+    sides = {"intrinsic": sets["model"], "extrinsic": tasks["model"]}
+    models = {side: [*dict.fromkeys(names)] for side, names in sides.items()}
+    common = [model for model in models["intrinsic"] if model in models["extrinsic"]]
+    only = {
+        side: listed([model for model in names if model not in common], _MAX_NAMED)
+        for side, names in models.items()
+    }
     if len(common) < estimates.FEWEST_FOR_TEST:
+        others = "; ".join(f"only {side}: {names or 'none'}" for side, names in only.items())
         raise InputError(
             f"{counted(len(common), 'model has', 'models have')} both scores, but a correlation "
-            f"needs {estimates.FEWEST_FOR_TEST}; use the same names; only intrinsic: "
-            f"{listed(only_intrinsic, _MAX_NAMED) or 'none'}; only extrinsic: "
-            f"{listed(only_extrinsic, _MAX_NAMED) or 'none'}"
+            f"needs {estimates.FEWEST_FOR_TEST}; use the same names; {others}"
         )
-    for kind, only in (("intrinsic", only_intrinsic), ("extrinsic", only_extrinsic)):
-        if only:
-            progress.warn(f"only {kind} scores, so left out: {listed(only, _MAX_NAMED)}")
+    left_out = ((side, names) for side, names in only.items() if names)
+    progress.warn(*(f"only {side} scores, so left out: {names}" for side, names in left_out))
     return common
 
 

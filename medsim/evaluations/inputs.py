@@ -23,7 +23,7 @@ from medsim.core.errors import OptionError, counted
 from medsim.core.manifest import combined, medsim_version
 from medsim.core.progress import Progress
 from medsim.core.terms import lowered_column, numbers_of
-from medsim.definitions.benchmark import known
+from medsim.definitions.benchmark import benchmark_names
 from medsim.embeddings.encoders import cache_folder
 from medsim.evaluations.baselines import FEWEST_POSITIVES, kept, learned_strata
 from medsim.evaluations.confusions import kinds_of, ladder_of
@@ -488,7 +488,7 @@ def read_build(folder: Path, chosen: Sequence[Sequence[str]] = ((), (), ())) -> 
             "kind": "build",
             "path": str(folder),
             "fingerprint": (digest := combined(outputs, "pairs/").fingerprint),
-            "benchmark": known(digest),
+            "benchmark": benchmark_names().get(digest),
             "redistributable": build.manifest.source.get("redistributable"),
             "source": build.manifest.source,
             "options": build.manifest.options,

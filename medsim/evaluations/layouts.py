@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -129,23 +129,17 @@ class Layout:
     """
 
     name: str
-    header: tuple[str, ...] = ()
+    header: Sequence[str] = ()
     term1: str = "term1"
     term2: str = "term2"
     first: str = ""
     ratings: dict[str, str] = field(default_factory=lambda: {"mean": "mean"})
-    raters: tuple[str, ...] = ()
-    scale: tuple[float, float] | None = None
+    raters: Sequence[str] = ()
+    scale: Sequence[float] | None = None
     sentences: bool = False
     terminology: str | None = None
     source: str
 
 
-def _layouts() -> Iterator[Layout]:
-    for entry in toml_of(__package__, "layouts.toml")["layout"]:
-        lists = {name: tuple(value) for name, value in entry.items() if isinstance(value, list)}
-        yield Layout(**entry | lists)
-
-
-LAYOUTS = tuple(_layouts())
+LAYOUTS = tuple(Layout(**entry) for entry in toml_of(__package__, "layouts.toml")["layout"])
 """The known layouts; if several fit a file, the one that names the most columns is used."""

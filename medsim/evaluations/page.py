@@ -15,7 +15,6 @@ from medsim.evaluations import detail_sections, readable
 from medsim.evaluations.baselines import BASELINES
 from medsim.evaluations.chart import score_points
 from medsim.evaluations.conclusions import (
-    all_metrics,
     best_metrics,
     embedding_standings,
     with_standing,
@@ -27,6 +26,7 @@ from medsim.evaluations.sets import (
     FEW,
     HEADLINE,
     SET,
+    both_ways,
     of_synonyms,
     with_enough_pairs,
     with_parts,
@@ -387,7 +387,7 @@ _MAX_WIDE = 3  # embeddings up to which cells can be wide
 def metrics(data: EvaluationReportData, embeddings: Sequence[str]) -> Section | None:
     """Return every embedding under every metric."""
     main = tabulated_names(best=True)
-    every = all_metrics(data.results, data.comparisons, main).drop_nulls("value")
+    every = best_metrics(data.results, data.comparisons, main, every=True).drop_nulls("value")
     if every.is_empty():
         return None
     rows = every.select(
@@ -477,10 +477,7 @@ def _choice(frame: pl.DataFrame, statistic: str) -> pl.Expr:
 
 def _cells(main: pl.DataFrame) -> pl.DataFrame:
     """Return a cell for each two embeddings, in both directions."""
-    sides = {"embedding1": "embedding2", "embedding2": "embedding1"}
-    columns = (*SET, "of", *sides, "difference", "p_bonferroni")
-    mirrored = main.rename(sides).with_columns(-pl.col("difference"))
-    both = pl.concat([main.select(columns), mirrored.select(columns)])
+    both = both_ways(main)
     p = pl.format("\np {}", pl.col("p_bonferroni").map_elements(p_text, pl.String))
     return both.select(
         choice=_choice(both, "of"),

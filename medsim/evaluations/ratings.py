@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +35,7 @@ from medsim.statistics.strata import PAIR_ONLY, PAIR_PROPERTIES, property_in
 COLUMNS_AS_NAMED = "columns as named"
 """The name of the layout of a file whose columns the user named."""
 
+_AS_NAMED = Layout(name=COLUMNS_AS_NAMED, source="")
 _MIN_COLUMNS = 3  # two terms and a rating
 
 _Columns = Mapping[str, Sequence[Any]]  # those of JSON lines or Parquet
@@ -64,7 +66,7 @@ class RatedPairs:
     pairs: pl.DataFrame
     properties: pl.DataFrame
     agreement: RaterAgreement | None
-    range: tuple[float, float] | None
+    range: Sequence[float] | None
     higher_is_similar: bool
     skipped: tuple[Skipped, ...]
     warnings: tuple[str, ...]
@@ -113,11 +115,11 @@ def _parse_pairs(text: Text, named: _Columns, columns: RatedColumns) -> RatedPai
         agreement = rater_agreement(raters.filter(first).to_numpy().T)
     return RatedPairs(
         name=text.path.stem,
-        layout=layout.name if layout else COLUMNS_AS_NAMED,
+        layout=layout.name,
         pairs=_with_mean_rating(frame, layout, upward=upward),
         properties=properties.filter(first) if properties.width else properties,
         agreement=agreement,
-        range=layout.scale if layout else None,
+        range=layout.scale,
         higher_is_similar=upward,
         skipped=skipped,
         warnings=(*text.warnings, *_warnings(frame, upward=upward)),
@@ -151,13 +153,12 @@ def _warnings(frame: pl.DataFrame, *, upward: bool) -> Iterator[str]:
             yield f"every {rating} is {frame[rating][0]:g}, so its correlations are undefined"
 
 
-def _with_mean_rating(frame: pl.DataFrame, layout: Layout | None, *, upward: bool) -> pl.DataFrame:
+def _with_mean_rating(frame: pl.DataFrame, layout: Layout, *, upward: bool) -> pl.DataFrame:
     """Return the frame with higher ratings for more similar terms, and a layout's mean."""
     ratings = frame.columns[2:]
     if not upward:
-        turn = sum(layout.scale or ()) if layout else 0.0
-        frame = frame.with_columns(pl.col(ratings) * -1 + turn)
-    if layout and len(ratings) > 1:
+        frame = frame.with_columns(pl.col(ratings) * -1 + sum(layout.scale or ()))
+    if layout is not _AS_NAMED and len(ratings) > 1:
         means = frame.select(pl.mean_horizontal(ratings)).to_series().to_numpy()
         frame = frame.with_columns(pl.Series("mean", without_rounding_errors(means)))
     return frame
@@ -222,7 +223,7 @@ class ColumnPositions:
         has_header: whether the first line holds names.
         properties: the column of each of ``PAIR_PROPERTIES`` that the header has once.
         raters: the columns of raters.
-        layout: the layout of the file; None if the user named the columns.
+        layout: the layout of the file.
     """
 
     separator: str
@@ -233,7 +234,7 @@ class ColumnPositions:
     raters: tuple[int, ...]
     has_header: bool
     properties: dict[str, int]
-    layout: Layout | None
+    layout: Layout
 
     def cells(self) -> tuple[int, ...]:
         """Return the positions of all cells that are read."""
@@ -266,9 +267,8 @@ def find_positions(text: Text, named: _Columns, columns: RatedColumns) -> Column
     _, separator, cells, layout = max(fitting, key=lambda fit: fit[0])
     names = (layout.term1, layout.term2, *layout.ratings.values(), *layout.raters)
     positions = [_matches(name, cells)[0] for name in names]
-    return _positions(
-        separator, cells, positions, layout.ratings, layout=layout, has_header=bool(layout.header)
-    )
+    has_header = bool(layout.header)
+    return _positions(separator, cells, positions, layout.ratings, layout, has_header=has_header)
 
 
 def _normalized(name: str) -> str:
@@ -310,7 +310,7 @@ def _user_positions(
     ratings = [f"column{name}" if _is_number(name) else name for name in columns.ratings]
     # If all columns are named by number, the first line may be a pair; in JSON it has names.
     has_header = not (by_number and is_data) or separator == _NAMED
-    return _positions(separator, cells, positions, ratings, layout=None, has_header=has_header)
+    return _positions(separator, cells, positions, ratings, _AS_NAMED, has_header=has_header)
 
 
 def _positions(
@@ -318,8 +318,8 @@ def _positions(
     cells: list[str],
     positions: list[int],
     ratings: Iterable[str],
+    layout: Layout,
     *,
-    layout: Layout | None,
     has_header: bool,
 ) -> ColumnPositions:
     """Return the positions of terms, then of ratings, then of raters."""
@@ -394,77 +394,64 @@ def rated_rows(
         InputError: a line has more or fewer cells than the first, an invalid rating or an invalid
             property; or there is only a header.
     """
-    path, layout = text.path, positions.layout
-    rows: list[tuple[str | float, ...]] = []
-    properties: list[tuple[str | float | None, ...]] = []
-    raters: list[list[float | None]] = []
-    n_lines = n_without_rating = 0
-    sentences = layout is not None and layout.sentences
-    lines = rated_cells(text, positions.separator, sentences=sentences)
-    lines = _named_cells(path, named, positions.cells()) if named else lines
-    if positions.has_header:
-        next(lines)
-    for n_lines, (number, cells) in enumerate(lines, start=1):  # noqa: B007 — counted past the end
+    lines = rated_cells(text, positions.separator, sentences=positions.layout.sentences)
+    lines = _named_cells(text.path, named, positions.cells()) if named else lines
+    every = []
+    for number, cells in islice(lines, int(positions.has_header), None):
         try:
-            values, rater_values, pair_properties = _values(cells, positions)
+            every.append(_values(cells, positions))
         except InputError as error:
-            raise InputError(f"{path}: {text.unit} {number}: {error}") from error
-        ratings = [rating for rating in values if rating is not None]
-        if len(ratings) < len(values):
-            n_without_rating += 1
-        elif cells[positions.term1] and cells[positions.term2]:
-            rows.append((cells[positions.term1], cells[positions.term2], *ratings))
-            properties.append(pair_properties)
-            raters.append(rater_values)
-    if not n_lines:
-        raise InputError(f"{path} has a header but no pairs")
+            raise InputError(f"{text.path}: {text.unit} {number}: {error}") from error
+    if not every:
+        raise InputError(f"{text.path} has a header but no pairs")
+    rated = [values for values in every if None not in values[1]]
+    rows = [values for values in rated if all(values[0])]
     kinds = {name: pl.String if name in PAIR_ONLY else pl.Float64 for name in positions.properties}
-    terms = {"term1": pl.String, "term2": pl.String}
-    schema = pl.Schema({**terms, **dict.fromkeys(positions.ratings or ("mean",), pl.Float64)})
-    pairs = pl.DataFrame(rows, schema, orient="row")
+    of_ratings = dict.fromkeys(positions.ratings or ("mean",), pl.Float64)
+    schema = pl.Schema({"term1": pl.String, "term2": pl.String, **of_ratings})
+    pairs = pl.DataFrame([(*terms, *values) for terms, values, *_ in rows], schema, orient="row")
     if not positions.ratings:
         means = without_rounding_errors(pairs["mean"].to_numpy())
         pairs = pairs.with_columns(pl.Series("mean", means))
     columns = {f"rater{at}": pl.Float64 for at in range(len(positions.raters))}
     return (
         pairs,
-        pl.DataFrame(properties, kinds, orient="row"),
-        pl.DataFrame(raters, columns, orient="row"),
-        {
-            "a rating is missing": n_without_rating,
-            "a term is empty": n_lines - n_without_rating - len(rows),
-        },
+        pl.DataFrame([properties for *_, properties in rows], kinds, orient="row"),
+        pl.DataFrame([ratings for *_, ratings, _ in rows], columns, orient="row"),
+        {"a rating is missing": len(every) - len(rated), "a term is empty": len(rated) - len(rows)},
     )
 
 
 def _values(
     cells: list[str], positions: ColumnPositions
-) -> tuple[list[float | None], list[float | None], tuple[str | float | None, ...]]:
-    """Return the ratings of a line, the ratings by each rater, and the properties of its pair.
+) -> tuple[tuple[str | float | None, ...], ...]:
+    """Return the terms, the ratings, the ratings by each rater, and the properties of a line.
+
+    A line that is left out has no properties.
 
     Raises:
         InputError: a cell is invalid; the message does not name the line.
     """
     layout, n_cells = positions.layout, len(cells)
-    may_be_longer = layout is not None and bool(layout.first) and n_cells > max(positions.cells())
+    may_be_longer = bool(layout.first) and n_cells > max(positions.cells())
     if n_cells != positions.n_columns and not may_be_longer:
         raise InputError(
             f"{counted(n_cells, 'cell')}, but the first line has {positions.n_columns}"
         )
-    if max(len(cells[at]) for at in (positions.term1, positions.term2)) > MAX_NAME:
+    terms = cells[positions.term1], cells[positions.term2]
+    if max(map(len, terms)) > MAX_NAME:
         raise InputError(f"a term {TOO_LONG}")
-    values = [_rating(cells[at], layout) for at in positions.ratings.values()]
-    rater_values = [_rating(cells[at], layout) for at in positions.raters]
+    values = tuple(_rating(cells[at], layout) for at in positions.ratings.values())
+    rater_values = tuple(_rating(cells[at], layout) for at in positions.raters)
     if not values:
         rated = [rating for rating in rater_values if rating is not None]
-        values = [sum(rated) / len(rated) if rated else None]
-    if None in values or not (cells[positions.term1] and cells[positions.term2]):
-        return values, rater_values, ()  # the line is left out
-    properties = (property_in(name, cells[at]) for name, at in positions.properties.items())
-    return values, rater_values, tuple(properties)
+        values = (sum(rated) / len(rated) if rated else None,)
+    is_used = None not in values and all(terms)
+    named = positions.properties.items() if is_used else ()
+    return terms, values, rater_values, tuple(property_in(name, cells[at]) for name, at in named)
 
 
-def _rating(cell: str, layout: Layout | None) -> float | None:
+def _rating(cell: str, layout: Layout) -> float | None:
     """Return the rating in a cell, None if it is missing.
 
     Raises:
@@ -475,8 +462,7 @@ def _rating(cell: str, layout: Layout | None) -> float | None:
     value = number_in(cell)
     if value is None:
         raise InputError(f"rating {cell!r} is not a number such as 3.5")
-    scale = layout.scale if layout else None
-    if layout is not None and scale is not None and not scale[0] <= value <= scale[1]:
+    if (scale := layout.scale) is not None and not scale[0] <= value <= scale[1]:
         raise InputError(
             f"rating {cell!r} is outside {scale[0]:g} to {scale[1]:g}, the scale of {layout.name}; "
             f"if this is another dataset, use {HOW_TO_NAME}"

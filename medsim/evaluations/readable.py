@@ -127,9 +127,9 @@ def readable_tables(rows: pl.DataFrame) -> list[pl.DataFrame]:
     """Return any table of ``medsim compare`` for reading.
 
     For rows of ``best_metrics`` that is a table per statistic, with a row per set and a column per
-    embedding or, for four or more embeddings, a row per embedding, the best first; for
-    ``all_metrics`` one with a column per metric for all embeddings with the same metrics. A cell
-    has the value (on parts of rated sets with its confidence interval), the metric if columns are
+    embedding or, for four or more embeddings, a row per embedding, the best first; for rows of
+    every metric one with a column per metric for all embeddings with the same metrics. A cell has
+    the value (on parts of rated sets with its confidence interval), the metric if columns are
     embeddings, the number of others that it is significantly better (+) and worse (-) than, and a
     star for the best and those not significantly different from it; in the subset own, the number
     of pairs. A missing value is a dash, see ``why_missing_in``.

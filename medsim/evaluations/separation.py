@@ -30,7 +30,7 @@ from medsim.evaluations.output import SEPARATED, SEPARATION, SEPARATION_PARTS, S
 from medsim.evaluations.statistic import STATISTICS
 from medsim.kernels.separation import n_not_below, sums_of_later
 from medsim.kernels.types import Counts, CountTable, FloatTable, Starts, Vectors
-from medsim.statistics.estimates import Estimate, defined, interval_of, quotients
+from medsim.statistics.estimates import Estimate, defined, quotients
 
 if TYPE_CHECKING:
     from medsim.builds.output import Build
@@ -252,10 +252,6 @@ def _sum_by_category(
     )
 
 
-SEPARATION_DATASET = "separation"
-"""The dataset of separation in results."""
-
-
 def write_separation(
     run: EvaluationRun,
     input_name: str,
@@ -319,26 +315,20 @@ def separation_tables(run: EvaluationRun, name: str) -> dict[str, pl.DataFrame]:
         frame = part.with_columns(pl.lit(value).alias(column) for column, value in key.items())
         frames.append(frame.select(*SEPARATION.dtypes))
     separation = pl.concat(frames)
-    rows: list[TableRow] = []
-    for row in separation.filter(pl.col("category1").is_null()).iter_rows(named=True):
-        about = run.inputs[name]["categories"]
-        statistic = STATISTICS[_measure(about.get("n_far", 0))]
-        triples = TripleCounts(n_triples=row["n_triples"], n_errors=row["n_errors"])
-        rows.append(
-            {column: row[column] for column in ("input", "embedding", "metric", "signature")}
-            | {
-                "dataset": SEPARATION_DATASET,
-                "subset": "own",
-                "statistic": statistic.name,
-                **interval_of(statistic.compute(triples)),
-                "n_pairs": sum(category["n_terms"] for category in about["categories"]),
-                "n_covered": row["n_terms1"],
-            }
-        )
-    return {
-        SEPARATION.files: separation,
-        SET_RESULTS.files: pl.DataFrame(rows, schema=SET_RESULTS.dtypes),
-    }
+    about = run.inputs[name].get("categories", {})
+    measure = _measure(about.get("n_far", 0))
+    n_terms = sum(category["n_terms"] for category in about.get("categories", ()))
+    results = separation.filter(pl.col("category1").is_null()).select(
+        *("input", "embedding", "metric", "signature"),
+        dataset=pl.lit("separation"),
+        subset=pl.lit("own"),
+        statistic=pl.lit(measure),
+        value=measure,
+        n_pairs=pl.lit(n_terms, pl.Int64),
+        n_covered="n_terms1",
+    )
+    results = pl.concat([pl.DataFrame(schema=SET_RESULTS.dtypes), results], how="diagonal")
+    return {SEPARATION.files: separation, SET_RESULTS.files: results}
 
 
 def _measure(n_far: int) -> str:
@@ -391,4 +381,4 @@ def _term_rows(
 def _error_columns(measure: str, n_triples: np.int64, n_errors: np.int64) -> TableRow:
     """Return the columns of errors; the share is null without triples."""
     triples = TripleCounts(n_triples=int(n_triples), n_errors=int(n_errors))
-    return asdict(triples) | {measure: defined(triples.error.value)}
+    return asdict(triples) | {measure: defined(STATISTICS[measure].compute(triples).value)}

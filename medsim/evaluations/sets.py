@@ -90,6 +90,14 @@ def with_facts(rows: pl.DataFrame, facts: pl.DataFrame) -> pl.DataFrame:
     return rows.join(facts, on=on, how="left", nulls_equal=True, maintain_order="left")
 
 
+def both_ways(comparisons: pl.DataFrame, compared: str = "embedding") -> pl.DataFrame:
+    """Return comparisons of embeddings or metrics, then each from the other side."""
+    turned = {f"{compared}1": f"{compared}2", f"{compared}2": f"{compared}1"}
+    others = comparisons.rename({**turned, "low": "high", "high": "low"})
+    others = others.with_columns(-pl.col("difference", "low", "high"))
+    return pl.concat([comparisons, others.select(comparisons.columns)])
+
+
 def of_synonyms(rows: pl.DataFrame) -> pl.DataFrame:
     """Return rows without those of parent_child, which are of another task, unless all are."""
     is_other = rows["dataset"] == PARENT_CHILD

@@ -15,7 +15,7 @@ from medsim.core.manifest import medsim_version
 from medsim.core.tables import write_csv
 from medsim.core.workbooks import write_workbook
 from medsim.decisions import PREDICATES
-from medsim.decisions.sssom import mappings_of, write_sssom
+from medsim.decisions.files import mappings_of, write_sssom
 from medsim.mapping.decided import NO_MATCH
 from medsim.terminologies.sources import curie_prefix, prefixes_of
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import NamedTuple
 
 import numpy as np
 
@@ -24,20 +23,6 @@ _RESAMPLES = 1_000
 _N_BINS = 10
 _ROUNDING = 1e-9  # items
 _ENDS = (2.5, 97.5)  # percentiles of a 95% confidence interval
-
-
-class RiskCurve(NamedTuple):
-    """What a system answers at each threshold on its scores, float64[n_thresholds] each.
-
-    Attributes:
-        threshold: the distinct scores, descending.
-        coverage: the share of all items with an answer of at least this score.
-        precision: the share of these answers that are right.
-    """
-
-    threshold: Values
-    coverage: Values
-    precision: Values
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -132,13 +117,20 @@ class AnswerSample:
         filled = counts > 0
         return means[filled], shares[filled], counts[filled].astype(np.float64)
 
-    def curve(self) -> RiskCurve:
-        """Return coverage and precision at each threshold."""
+    def curve(self) -> dict[str, Values]:
+        """Return what the system answers at each threshold on its scores.
+
+        Returns:
+            float64[n_thresholds] each: ``threshold``, the distinct scores, descending;
+            ``coverage``, the share of all items with an answer of at least this score;
+            ``precision``, the share of these answers that are right.
+        """
         answered, right = self._sums(np.ones(len(self.scores)))
-        thresholds = self.scores[self._order][self._ends]
-        return RiskCurve(
-            thresholds, answered / max(1, len(self.scores)), quotients(right, answered)
-        )
+        return {
+            "threshold": self.scores[self._order][self._ends],
+            "coverage": answered / max(1, len(self.scores)),
+            "precision": quotients(right, answered),
+        }
 
     def detection(self, known: Flags) -> Estimate:
         """Return the area under the ROC curve of scores of items with a right answer or without.

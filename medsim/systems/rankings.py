@@ -163,11 +163,11 @@ def _estimates(stratum: str, scored: pl.DataFrame, *, has_hierarchy: bool) -> di
 def _points(answers: AnswerSample) -> Iterator[dict[str, float]]:
     """Yield points of the curve of a model, with equal steps between them."""
     curve = answers.curve()
-    n = len(curve.threshold)
+    n = len(curve["threshold"])
     steps = np.linspace(0, n - 1, min(n, _MAX_THRESHOLDS)).astype(np.int64)
-    lowest = np.flatnonzero(curve.precision >= _PRECISION)[-1:]
+    lowest = np.flatnonzero(curve["precision"] >= _PRECISION)[-1:]
     kept = np.union1d(steps, lowest)
-    yield from pl.DataFrame(curve._asdict())[kept].iter_rows(named=True)
+    yield from pl.DataFrame(curve)[kept].iter_rows(named=True)
 
 
 def _comparisons(samples: Mapping[str, RankSample]) -> Iterator[dict[str, Any]]:

@@ -161,7 +161,7 @@ def test_near_names_are_those_of_brute_force(tmp_path: Path, distance: int) -> N
     names = {f"B:{at}": [text] for at, text in enumerate(sorted(texts))}
 
     found = audited(tmp_path, names, distance=distance).findings()
-    near = found.filter(found["kind"].is_in([k for k, v in KINDS.items() if v.group == "near"]))
+    near = found.filter(found["kind"].is_in([k for k, v in KINDS.items() if v["group"] == "near"]))
     got = {frozenset(pair) for pair in near.select("term1", "term2").iter_rows()}
 
     expected = set()
@@ -295,7 +295,7 @@ def test_findings_are_in_order_across_batches(
     monkeypatch.setattr("medsim.audits.audit._AT_ONCE", 7)
     monkeypatch.setattr("medsim.audits.near._AT_ONCE", 5)
     assert audited(tmp_path, names).findings().equals(whole)
-    kinds = sorted(KINDS, key=lambda kind: [*SEVERITIES].index(KINDS[kind].severity))
+    kinds = sorted(KINDS, key=lambda kind: [*SEVERITIES].index(KINDS[kind]["severity"]))
     keys = ("distance", "term1", "term2", "concept1", "concept2")
     by_kind = pl.col("kind").replace_strict({kind: at for at, kind in enumerate(kinds)})
     assert whole.sort(by_kind, *keys, nulls_last=True).equals(whole)
@@ -498,7 +498,7 @@ def test_every_kind_has_an_example() -> None:
     others = {"retired_name", "no_main_name", "chain", "missing_synonym", "unrelated_synonym"}
 
     assert {*PLANTED} | others == {*KINDS}
-    assert all(kind.severity in SEVERITIES for kind in KINDS.values())
+    assert all(kind["severity"] in SEVERITIES for kind in KINDS.values())
 
 
 SERIES = {f"C:{at}": [f"Gout type {at}"] for at in (1, 2, 3)}

@@ -19,7 +19,8 @@ import medsim
 from medsim.builds.options import Correction
 from medsim.cli import app
 from medsim.core.errors import InputError, OptionError, OutputError
-from medsim.definitions.benchmark import benchmark_builds, benchmark_definitions, known
+from medsim.core.manifest import combined
+from medsim.definitions.benchmark import benchmark_builds, benchmark_definitions, benchmark_names
 
 if TYPE_CHECKING:
     from fixtures.shared import Once
@@ -384,10 +385,10 @@ def test_the_benchmark_has_three_builds_and_their_splits() -> None:
         "go": "7eff49f5b18d52a357965ce3012f3754aa8327dbcf7e2d9f83fd8cdbb4564eb0",
         "mondo": "da2aa2c6338a752d2d7ca0d02653635a7b4ddfb487b5e36348252a0811d664cb",
     }
-    assert {name: known(fingerprint) for name, fingerprint in published.items()} == {
+    assert {name: benchmark_names()[fingerprint] for name, fingerprint in published.items()} == {
         name: name for name in published
     }
-    assert known("0" * 64) is None
+    assert "0" * 64 not in benchmark_names()
 
 
 def test_eval_says_that_a_build_is_of_the_benchmark(
@@ -408,7 +409,8 @@ def test_eval_says_that_a_build_is_of_the_benchmark(
         return about["benchmark"], capsys.readouterr().err
 
     assert evaluated("one")[0] is None
-    monkeypatch.setattr("medsim.evaluations.inputs.known", lambda _: "invented")
+    names = {combined(shared_build.manifest.outputs, "pairs/").fingerprint: "invented"}
+    monkeypatch.setattr("medsim.evaluations.inputs.benchmark_names", lambda: names)
     benchmark, printed = evaluated("two")
     assert benchmark == "invented"
     assert "out is the build invented of medsim-benchmark 1.0" in printed

@@ -10,7 +10,6 @@ from fixtures.scores import COMPARISONS, EASY, RESULTS, result
 
 from medsim.evaluations import output
 from medsim.evaluations.conclusions import (
-    all_metrics,
     best_metrics,
     embedding_standings,
     standings,
@@ -24,7 +23,8 @@ def stand(comparisons: list[Comparison], **options) -> dict[str, Standing]:
     columns = {"metric1": pl.String, "metric2": pl.String}
     numbers = {"difference": pl.Float64, "p_bonferroni": pl.Float64}
     frame = pl.DataFrame(comparisons, schema=columns | numbers, orient="row")
-    frame = frame.with_columns(pl.lit(None, pl.String).alias("difficulty"))
+    ends = {name: pl.lit(None, pl.Float64) for name in ("low", "high")}
+    frame = frame.with_columns(difficulty=pl.lit(None, pl.String), **ends)
     found = standings(frame, ["difficulty"], "metric", **options)
     return {name: tuple(rest) for _, name, *rest in found.iter_rows()}
 
@@ -85,7 +85,9 @@ def test_each_embedding_stands_at_its_best_metric() -> None:
 
 
 def test_metrics_of_an_embedding_stand_among_each_other() -> None:
-    every = all_metrics(RESULTS, COMPARISONS, ["auc"]).filter(difficulty="easy", embedding="a")
+    every = best_metrics(RESULTS, COMPARISONS, ["auc"], every=True).filter(
+        difficulty="easy", embedding="a"
+    )
     assert every.select("metric", "n_better", "n_worse", "among_best").rows() == [
         ("avg_cos", 1, 0, True),
         ("max_jaccard", 0, 1, False),

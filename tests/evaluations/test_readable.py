@@ -8,7 +8,7 @@ from fixtures.scores import COMPARISONS, EASY, RESULTS, result
 
 from medsim.core.shown import MISSING
 from medsim.evaluations import output
-from medsim.evaluations.conclusions import all_metrics, best_metrics
+from medsim.evaluations.conclusions import best_metrics
 from medsim.evaluations.readable import readable_tables
 
 
@@ -29,7 +29,9 @@ def test_a_readable_table_has_a_column_an_embedding() -> None:
 
 
 def test_a_readable_table_of_all_metrics_has_a_column_a_metric() -> None:
-    every = all_metrics(RESULTS, COMPARISONS, ["auc"]).filter(difficulty="easy", embedding="a")
+    every = best_metrics(RESULTS, COMPARISONS, ["auc"], every=True).filter(
+        difficulty="easy", embedding="a"
+    )
     (table,) = readable_tables(every)
     row = table.row(0, named=True)
     assert row["embedding"] == "a"
@@ -47,7 +49,7 @@ def test_embeddings_with_other_metrics_have_a_table_of_their_own() -> None:
         [result(EASY, "t", metric, 0.5) for metric in ("cos", "pearson")],
         schema=output.SET_RESULTS.dtypes,
     )
-    every = all_metrics(pl.concat([RESULTS, terms]), COMPARISONS, ["auc"])
+    every = best_metrics(pl.concat([RESULTS, terms]), COMPARISONS, ["auc"], every=True)
     tables = readable_tables(every.filter(difficulty="easy"))
     assert [table["embedding"].to_list() for table in tables] == [["a", "b", "c"], ["t"]]
     assert "cos" not in tables[0].columns

@@ -74,9 +74,9 @@ def test_curve_and_shares_are_those_of_scikit_learn() -> None:
         sample.right[given_], sample.scores[given_]
     )
     curve = sample.curve()
-    assert curve.threshold[::-1] == pytest.approx(thresholds)
-    assert curve.precision[::-1] == pytest.approx(precision[:-1])
-    right = curve.coverage * curve.precision * len(sample.scores)
+    assert curve["threshold"][::-1] == pytest.approx(thresholds)
+    assert curve["precision"][::-1] == pytest.approx(precision[:-1])
+    right = curve["coverage"] * curve["precision"] * len(sample.scores)
     assert right[::-1] / sample.right.sum() == pytest.approx(recall[:-1])
     assert sample.precision().value == pytest.approx(sample.right[given_].mean())
     assert sample.answered().value == given_.mean()
@@ -122,4 +122,4 @@ def test_nothing_answered_has_no_precision(scores: list[float]) -> None:
     assert math.isnan(sample.calibration_error().value)
     assert sample.at_thresholds(0.95)[1].value == 1 or not n_items
     assert sample.at_thresholds(0.95)[0].value == 0 or not n_items
-    assert len(sample.curve().threshold) == 0
+    assert len(sample.curve()["threshold"]) == 0

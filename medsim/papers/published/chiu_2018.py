@@ -18,6 +18,7 @@ from medsim.core.terms import lowered
 from medsim.evaluations.compare import compare
 from medsim.evaluations.correlate import correlate, read_model_scores
 from medsim.evaluations.evaluate import evaluate
+from medsim.evaluations.options import EvaluateOptions
 from medsim.evaluations.sets import whole_sets
 from medsim.pages.sentences import ALPHA
 from medsim.papers import published
@@ -54,18 +55,10 @@ def computed(options: ReproduceOptions, out: Path) -> published.Reproduced:
     numbers = _of_people(options.people)
     for path in map(Path, options.pairs):
         numbers |= _counted("pairs", path, rated_set(path.stem))
-    evaluation: Any = evaluate(
-        options.input_paths,
-        options.models,
-        out / ("results" if options.words is None else "results-by-words"),
-        metrics=_COSINES,
-        words=options.words,
-        equal_parts=None if options.words is None else 3,
-        seed=options.seed,
-        threads=options.threads,
-        cache=options.cache,
-        progress=options.progress,
-    )
+    given = options.values_for(EvaluateOptions)
+    given["out"] = out / ("results" if options.words is None else "results-by-words")
+    equal_parts = None if options.words is None else 3
+    evaluation: Any = evaluate(**given, metrics=_COSINES, equal_parts=equal_parts)
     name = pl.struct("input", "dataset").map_elements(_column, pl.String)
     pairs = whole_sets(evaluation.pairs().collect()).with_columns(set=name)
     for (of,), frame in pairs.group_by("set", maintain_order=True):

@@ -22,6 +22,7 @@ from medsim.embeddings.options import embedding_spec
 from medsim.evaluations.compare import compare
 from medsim.evaluations.evaluate import evaluate
 from medsim.evaluations.layouts import parse_rated
+from medsim.evaluations.options import EvaluateOptions
 from medsim.evaluations.ratings import read_rated
 from medsim.evaluations.readable import readable_tables
 from medsim.evaluations.separation import RF2_CATEGORIES
@@ -91,16 +92,9 @@ def computed(options: ReproduceOptions, out: Path) -> Reproduced:
     else:
         scores = score_study(study, [options.answers], **shared).table()
         tables["3"] = Computed(_of_study(scores), "too few answers, or all are equal", other)
-    evaluation: Any = evaluate(
-        [built.folder, *rated],
-        options.models,
-        out / "results",
-        independent_pairs=True,
-        separation={*RF2_CATEGORIES} <= {*concepts["concept_id"]},
-        seed=options.seed,
-        cache=options.cache,
-        **shared,
-    )
+    asked = {"inputs": [built.folder, *rated], "out": out / "results", "independent_pairs": True}
+    asked["separation"] = {*RF2_CATEGORIES} <= {*concepts["concept_id"]}
+    evaluation: Any = evaluate(**options.values_for(EvaluateOptions) | asked)
     for name in _OF_COMPARE:
         try:
             rows = compare(evaluation, table=name, **shared)
@@ -147,10 +141,9 @@ def _why(table: str, cells: Cells, given: Collection[str], row: str, column: str
 
 def _built(release: str, folder: Path, options: ReproduceOptions) -> Build:
     """Return the build of a release; the release may be a build."""
-    if is_output(release):
-        return Build(release)
-    if is_output(folder):
-        return Build(folder)
+    for place in (release, folder):
+        if is_output(place):
+            return Build(place)
     return build(
         release,
         folder,
