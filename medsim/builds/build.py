@@ -104,7 +104,6 @@ def complete(
         output.resume(run_key(run))
         write_terminology(run, output)
         write_build(run, early or derive(run), output, search)
-        output.publish()
     return Build(options.out)
 
 

@@ -59,5 +59,4 @@ def export(options: ExportOptions) -> Exported:
             skipped=[asdict(reason) for reason in run.skipped],
             **output.run_facts(options.recorded(), progress, run.threads),
         ).write(output.folder)
-        output.publish()
     return Exported(options.out)

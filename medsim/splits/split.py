@@ -423,7 +423,6 @@ def split(options: SplitOptions) -> Splits:
             source=build.manifest.source,
             splits={name: _facts(name, partition, output) for name in parts},
         ).write(output.folder)
-        output.publish()
     return Splits(options.out)
 
 

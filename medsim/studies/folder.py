@@ -240,7 +240,6 @@ def _write_sheets(
         output.write_file(name, partial(write_sheet, sheet))
         output.register_existing(name, table_to_fill_in(sheet))  # its bytes have the time
     replace(manifest, outputs=dict(sorted(output.outputs.items()))).write(output.folder)
-    output.publish()
 
 
 def _sheets(manifest: StudyManifest, assignment: pl.DataFrame) -> Iterator[Sheet]:

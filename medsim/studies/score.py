@@ -231,7 +231,6 @@ def _write(scores: Scores, study: Study, answers: StudyAnswers, options: ScoreOp
             warnings=list(scores.warnings),
             outputs=dict(sorted(output.outputs.items())),
         ).write(output.folder)
-        output.publish()
 
 
 _OF_COMPLETE = {"corrections", "domains", "confirmed"}  # tables of items that all answered

@@ -101,7 +101,6 @@ def tag(options: TagOptions) -> Tagging:
             embeddings=about,
             **output.run_facts(options.recorded(), progress, threads, *manifest.ENCODERS, "pysbd"),
         ).write(output.folder)
-        output.publish()
     return Tagging(out)
 
 

@@ -95,7 +95,6 @@ def evaluate_wic(options: WicEvaluateOptions) -> WicScores:
                 recorded, context.progress, context.threads, *manifest.ENCODERS, "scikit-learn"
             ),
         ).write(output.folder)
-        output.publish()
     return WicScores(folder)
 
 
