@@ -28,8 +28,7 @@ from medsim.kernels.drawing import draw_distinct
 from medsim.kernels.packing import tie_hashes
 from medsim.kernels.types import Flags, Ids, Ranks, Rows
 from medsim.neighbours.search import NearestSearch, Terms
-from medsim.questions.balanced import choose_balanced
-from medsim.questions.making import make_questions, with_relations
+from medsim.questions.making import choose_balanced, make_questions, with_relations
 
 if TYPE_CHECKING:
     from medsim.embeddings.lookup import CosineSearch
