@@ -272,9 +272,8 @@ def _with_changed(
     run: Export, build: Build, terms: pl.DataFrame, pairs: pl.DataFrame, n_wanted: int
 ) -> Tuples:
     """Return pairs with minimal negatives, which either term of a negative has."""
-    numbered, hashes = terms.with_row_index("term_id"), content_hashes(terms["term"])
-    changed = with_term_ids(_changed(build).lazy(), numbered)
-    ends = changed.select(TERM_IDS).drop_nulls().collect().cast(pl.Int32).to_numpy().T
+    hashes, changed = content_hashes(terms["term"]), with_term_ids(_changed(build), terms["term"])
+    ends = changed.select(TERM_IDS).drop_nulls().to_numpy().T
     anchors, ids = np.concatenate([ends, ends[::-1]], axis=1)
     drawn = tie_hashes(np.uint64(run.options.seed), hashes[anchors], hashes[ids])
     anchors, ids = np.stack([anchors, ids])[:, np.lexsort((ids, drawn, anchors))]
