@@ -236,9 +236,8 @@ def accuracies_of(
             of_all |= run.replies.select(**COUNTED).row(0, named=True)
         for subset, part in _subsets(of_model):
             correct = _correct(part)
-            estimate = interval_of(accuracy_of(correct))
             row: dict[str, object] = {"data": name, "model": model, "subset": subset}
-            row |= {"accuracy": estimate.pop("value"), **estimate}
+            row |= interval_of(accuracy_of(correct), "accuracy")
             if len(correct) > 1:
                 row["deviation"] = float(correct.mean(axis=1).std(ddof=1))
             row["n_instances"] = correct.shape[1]
