@@ -404,15 +404,10 @@ def _write_manifest(run: BuildRun, derived: Derived, shortfall: int, output: Out
         )
     skipped = (*run.terminology.skipped, *derived.positives.skipped, *derived.without_vectors())
     components = derived.index.components
-    location = None
-    if run.embedding is not None:
-        from medsim.builds.embedded import location_of  # noqa: PLC0415 — encoders
-
-        location = location_of(run.embedding)
     written = BuildManifest(
         **output.run_facts(run.recorded(), run.progress, run.threads, *run.encoders),
         source=run.terminology.to_json(),
-        embedding=location,
+        embedding=None if run.embedding is None else location_of(run.embedding),
         skipped=[asdict(reason) for reason in skipped],
         components={
             "n_terms": len(components),
@@ -423,3 +418,18 @@ def _write_manifest(run: BuildRun, derived: Derived, shortfall: int, output: Out
     )
     output.write_text(CARD, build_card(written), 0)
     replace(written, outputs=dict(sorted(output.outputs.items()))).write(output.folder)
+
+
+def location_of(embedding: NamedEmbedding) -> dict[str, str]:
+    """Return the absolute path of an embedding, and the options to read it.
+
+    For a Python object, it returns its kind and identity instead.
+    """
+    source, spec = embedding.source, embedding.spec
+    path, vocabulary = spec.place, spec.options.vocabulary
+    facts = {"path": source.location, "format": source.format_name}
+    if source.identity is not None:
+        return {**facts, "identity": source.identity}
+    if isinstance(path, Path):
+        facts["path"] = str(path.absolute())
+    return facts if vocabulary is None else {**facts, "vocabulary": str(vocabulary.absolute())}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
+from itertools import permutations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -130,10 +131,7 @@ def file_rows(
 
 TERM_IDS = ("term1_id", "term2_id")
 _CONCEPTS = ("concept1", "concept2")
-_TURNED = {
-    **dict(zip(TERM_IDS, reversed(TERM_IDS), strict=True)),
-    **dict(zip(_CONCEPTS, reversed(_CONCEPTS), strict=True)),
-}
+_TURNED = {end: other for ends in (TERM_IDS, _CONCEPTS) for end, other in permutations(ends)}
 _POSITIVE, _NEGATIVE = 1, 0
 
 

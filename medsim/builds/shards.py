@@ -5,12 +5,11 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-import shutil
-import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import numpy as np
 import polars as pl
@@ -307,13 +306,13 @@ class ShardFolder:
         """Yield a temporary folder for the database to spill to."""
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
-            scratch = Path(tempfile.mkdtemp(prefix=_SPILL, dir=self.folder))
+            made = TemporaryDirectory("", _SPILL, self.folder, ignore_cleanup_errors=True)
         except OSError as error:
             raise OutputError(f"cannot write {self.folder}: {error.strerror}") from error
         try:
-            yield scratch
+            with made as scratch:
+                yield Path(scratch)
         finally:
-            shutil.rmtree(scratch, ignore_errors=True)
             with suppress(OSError):
                 self.folder.rmdir()  # fails if it is not empty
 

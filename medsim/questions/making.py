@@ -19,7 +19,7 @@ from medsim.core.terms import content_hashes, lowered_column, numbers_of
 from medsim.kernels.balance import MAX_CLASS, balanced_sets
 from medsim.kernels.components import components
 from medsim.kernels.packing import tie_hashes
-from medsim.kernels.types import Ids, Ranks, Rows, Starts, starts_of
+from medsim.kernels.types import Ids, Ranks, Rows, starts_of
 from medsim.neighbours.difference import DifferenceClassifier, folded
 from medsim.neighbours.rankers import largest_dot_products, term_counts
 from medsim.neighbours.search import NearestSearch, Terms
@@ -254,20 +254,14 @@ def _candidates(names: pl.DataFrame, asked: Ids, right: Ids, n_each: int, thread
     steps = np.arange(1, n_each // 2 + 2)
     steps = np.maximum(steps, steps**2 * len(lower) // (100 * steps[-1] ** 2))
     alike = in_order[(np.argsort(in_order)[right, None] + [*steps, *-steps]) % len(lower)]
-    nearest = _table(near.ids, near.starts, n_each)[of_anchor]
-    table = np.column_stack([nearest, similar[asked], similar[right], alike])
+    nearest = np.full((len(anchors), n_each), -1, np.int32)
+    nearest[np.arange(n_each) < np.diff(near.starts)[:, None]] = near.ids
+    table = np.column_stack([nearest[of_anchor], similar[asked], similar[right], alike])
     table.sort(axis=1)
     is_left_out = component[table] == component[asked, None]
     is_left_out[:, 1:] |= np.diff(table, axis=1) == 0
     table[is_left_out] = -1
     return np.column_stack([right, table])
-
-
-def _table(ids: Ids, starts: Starts, width: int) -> Ranks:
-    """Return lists as rows of a table, which end with -1."""
-    table = np.full((len(starts) - 1, width), -1, np.int32)
-    table[np.arange(width) < np.diff(starts)[:, None]] = ids
-    return table
 
 
 def _similar(lower: pl.Series, component: Ids) -> Ranks:
