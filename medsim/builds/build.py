@@ -17,7 +17,6 @@ from medsim.builds.cards import build_card
 from medsim.builds.compiling import compile_in_background, no_wait
 from medsim.builds.datasets import (
     CheckedPairs,
-    SetKey,
     SetMaker,
     file_rows,
     keys_of,
@@ -290,8 +289,12 @@ def derive(run: BuildRun) -> Derived:
     return Derived(positives=positives, index=index)
 
 
-def requests_of_sets(derived: Derived, keys: Sequence[SetKey]) -> list[SearchRequest]:
-    """Return the initial searches for sets of Levenshtein negatives."""
+def first_requests(
+    run: BuildRun, derived: Derived, exists: Callable[[str], bool] = lambda _path: False
+) -> list[SearchRequest]:
+    """Return the initial searches for sets of Levenshtein negatives whose files do not exist."""
+    keys = set_keys(1, "levenshtein", hierarchy=run.options.hierarchy)
+    keys = [key for key in keys if not exists(key.path)]
     sets = [part for key in keys for part in positive_sets(derived.positives, key)]
     return list(search_plan(derived.index, sets)[0].values())
 
@@ -342,9 +345,8 @@ def write_build(
             )
     results: Sequence[SearchResult] = ()
     if search is not None:
-        keys = set_keys(1, "levenshtein", hierarchy=run.options.hierarchy)
-        keys = [key for key in keys if not output.exists(key.path)]
-        results = search(derived.index, requests_of_sets(derived, keys), run.progress)
+        requests = first_requests(run, derived, output.exists)
+        results = search(derived.index, requests, run.progress)
     stats = _write_sets(run, derived, results, output)
     _write_manifest(run, derived, int(stats["shortfall"].sum()), output)
 

@@ -14,17 +14,10 @@ from tempfile import TemporaryDirectory
 import numpy as np
 import polars as pl
 
-from medsim.builds.build import BuildRun, complete, derive, requests_of_sets, run_key
-from medsim.builds.datasets import set_keys
+from medsim.builds.build import BuildRun, complete, derive, first_requests, run_key
 from medsim.builds.negatives import SearchResult, TermIndex
 from medsim.builds.negatives.candidates import SearchRequest, candidate_source, request_share
-from medsim.builds.options import (
-    BuildOptions,
-    MergeOptions,
-    ShardOptions,
-    corrections_in,
-    parse_shard,
-)
+from medsim.builds.options import BuildOptions, MergeOptions, ShardOptions, corrections_in
 from medsim.builds.output import BUILD, Build
 from medsim.core import addresses
 from medsim.core.config import checked_threads
@@ -54,7 +47,7 @@ def build_shard(options: ShardOptions) -> pl.DataFrame:
         OptionError: an option is out of range or does not fit the source.
         OutputError: the folder has shards of another build, or cannot be written.
     """
-    number, total = parse_shard(options.shard)
+    number, total = options.number_and_total
     shard, source = f"{number}/{total}", str(options.source)
     check_not_input(Path(options.out), options.paths_read(), source_paths(source))
     out = resolved(Path(options.out))
@@ -147,10 +140,8 @@ def _search(run: BuildRun, number: int, total: int) -> list[SearchResult]:
     """Return the nearest candidates of the first terms of one shard."""
     derived = derive(run)
     index = derived.index
-    keys = set_keys(1, "levenshtein", hierarchy=run.options.hierarchy)
-    shares = [
-        request_share(index, request, number, total) for request in requests_of_sets(derived, keys)
-    ]
+    requests = first_requests(run, derived)
+    shares = [request_share(index, request, number, total) for request in requests]
     n_firsts = sum(len(share.term1_ids) for share in shares)
     results = []
     with run.progress.stage(f"search shard {number}/{total}") as stage:
