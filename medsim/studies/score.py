@@ -18,13 +18,7 @@ from medsim.core.errors import OptionError, counted, listed, unknown_name
 from medsim.core.files import write_file
 from medsim.core.manifest import medsim_version
 from medsim.core.options import PathOrOutput, folder_of, public
-from medsim.core.output import (
-    check_file_free,
-    check_free,
-    check_not_input,
-    claimed_by,
-    resolved,
-)
+from medsim.core.output import check_file_free, check_free, check_not_input, claimed_by, resolved
 from medsim.core.progress import progress_of
 from medsim.core.shown import MISSING, Shown, Summary, readable_text, texts
 from medsim.core.tables import guarded, harmless, read_table
