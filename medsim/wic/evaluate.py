@@ -11,7 +11,6 @@ import numpy as np
 import polars as pl
 
 from medsim.core import manifest
-from medsim.core.config import checked_threads
 from medsim.core.errors import InputError, OptionError, check_unique
 from medsim.core.opened import Opened, open_output
 from medsim.core.options import folder_of, public
@@ -64,7 +63,7 @@ def evaluate_wic(options: WicEvaluateOptions) -> WicScores:
     context = Context(
         seed=options.seed,
         n_seeds=options.seeds,
-        threads=checked_threads(options.threads),
+        threads=options.n_threads,
         cache=cache_folder(options.cache),
         progress=progress_of(options.progress),
     )
