@@ -398,8 +398,9 @@ def _questions(run: Export, build: Build) -> pl.DataFrame:
         _leave_out(run, build, reason, len(wrong) - len(rows), len(wrong))
         return rows, wrong[rows]
 
-    terms = exported_terms(run, build)
-    labelled = build.pairs(lazy=True).filter(pl.col("dataset") != PARENT_CHILD)
+    terms = exported_terms(run, build)  # minimal negatives can have others
+    are_known = pl.all_horizontal(pl.col("term1", "term2").is_in(terms["term"].implode()))
+    labelled = build.pairs(lazy=True).filter(pl.col("dataset") != PARENT_CHILD, are_known)
     labelled = labelled.select("pair_id", "term1", "term2", "label").unique()
     questions = make_questions(
         terms,
