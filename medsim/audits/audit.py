@@ -97,7 +97,6 @@ def audit(options: AuditOptions) -> Audit:
             decisions=applied,
             **output.run_facts(options.recorded(), progress, threads),
         ).write(output.folder)
-        output.publish()
     return Audit(options.out)
 
 

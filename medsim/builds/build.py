@@ -17,7 +17,6 @@ from medsim.builds.cards import build_card
 from medsim.builds.compiling import compile_in_background, no_wait
 from medsim.builds.datasets import (
     CheckedPairs,
-    SetKey,
     SetMaker,
     file_rows,
     keys_of,
@@ -104,7 +103,6 @@ def complete(
         output.resume(run_key(run))
         write_terminology(run, output)
         write_build(run, early or derive(run), output, search)
-        output.publish()
     return Build(options.out)
 
 
@@ -291,8 +289,12 @@ def derive(run: BuildRun) -> Derived:
     return Derived(positives=positives, index=index)
 
 
-def requests_of_sets(derived: Derived, keys: Sequence[SetKey]) -> list[SearchRequest]:
-    """Return the initial searches for sets of Levenshtein negatives."""
+def first_requests(
+    run: BuildRun, derived: Derived, exists: Callable[[str], bool] = lambda _path: False
+) -> list[SearchRequest]:
+    """Return the initial searches for sets of Levenshtein negatives whose files do not exist."""
+    keys = set_keys(1, "levenshtein", hierarchy=run.options.hierarchy)
+    keys = [key for key in keys if not exists(key.path)]
     sets = [part for key in keys for part in positive_sets(derived.positives, key)]
     return list(search_plan(derived.index, sets)[0].values())
 
@@ -343,9 +345,8 @@ def write_build(
             )
     results: Sequence[SearchResult] = ()
     if search is not None:
-        keys = set_keys(1, "levenshtein", hierarchy=run.options.hierarchy)
-        keys = [key for key in keys if not output.exists(key.path)]
-        results = search(derived.index, requests_of_sets(derived, keys), run.progress)
+        requests = first_requests(run, derived, output.exists)
+        results = search(derived.index, requests, run.progress)
     stats = _write_sets(run, derived, results, output)
     _write_manifest(run, derived, int(stats["shortfall"].sum()), output)
 
@@ -405,15 +406,10 @@ def _write_manifest(run: BuildRun, derived: Derived, shortfall: int, output: Out
         )
     skipped = (*run.terminology.skipped, *derived.positives.skipped, *derived.without_vectors())
     components = derived.index.components
-    location = None
-    if run.embedding is not None:
-        from medsim.builds.embedded import location_of  # noqa: PLC0415 — encoders
-
-        location = location_of(run.embedding)
     written = BuildManifest(
         **output.run_facts(run.recorded(), run.progress, run.threads, *run.encoders),
         source=run.terminology.to_json(),
-        embedding=location,
+        embedding=None if run.embedding is None else location_of(run.embedding),
         skipped=[asdict(reason) for reason in skipped],
         components={
             "n_terms": len(components),
@@ -424,3 +420,18 @@ def _write_manifest(run: BuildRun, derived: Derived, shortfall: int, output: Out
     )
     output.write_text(CARD, build_card(written), 0)
     replace(written, outputs=dict(sorted(output.outputs.items()))).write(output.folder)
+
+
+def location_of(embedding: NamedEmbedding) -> dict[str, str]:
+    """Return the absolute path of an embedding, and the options to read it.
+
+    For a Python object, it returns its kind and identity instead.
+    """
+    source, spec = embedding.source, embedding.spec
+    path, vocabulary = spec.place, spec.options.vocabulary
+    facts = {"path": source.location, "format": source.format_name}
+    if source.identity is not None:
+        return {**facts, "identity": source.identity}
+    if isinstance(path, Path):
+        facts["path"] = str(path.absolute())
+    return facts if vocabulary is None else {**facts, "vocabulary": str(vocabulary.absolute())}

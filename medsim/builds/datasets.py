@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
+from itertools import permutations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -130,10 +131,7 @@ def file_rows(
 
 TERM_IDS = ("term1_id", "term2_id")
 _CONCEPTS = ("concept1", "concept2")
-_TURNED = {
-    **dict(zip(TERM_IDS, reversed(TERM_IDS), strict=True)),
-    **dict(zip(_CONCEPTS, reversed(_CONCEPTS), strict=True)),
-}
+_TURNED = {end: other for ends in (TERM_IDS, _CONCEPTS) for end, other in permutations(ends)}
 _POSITIVE, _NEGATIVE = 1, 0
 
 
@@ -154,10 +152,7 @@ class SetKey:
     @property
     def path(self) -> str:
         """The file inside the folder of a build."""
-        return (
-            f"pairs/dataset={self.dataset}/difficulty={self.difficulty}"
-            f"/negatives={self.negatives}/data.parquet"
-        )
+        return PAIR.path(self.dataset, self.difficulty, self.negatives)
 
     def __str__(self) -> str:
         return f"{self.dataset}/{self.difficulty}/{self.negatives}"
@@ -222,13 +217,11 @@ def by_languages(pairs: pl.DataFrame) -> list[tuple[tuple[Any, ...], pl.DataFram
     return sorted(parts.items(), key=lambda part: part[0])
 
 
-def with_term_ids(pairs: pl.LazyFrame, terms: pl.DataFrame) -> pl.LazyFrame:
-    """Return pairs with term1_id and term2_id; null for a text that is not a term."""
-    ids = terms.lazy().select("term", "term_id")
-    for side in ("term1", "term2"):
-        side_ids = ids.rename({"term": side, "term_id": f"{side}_id"})
-        pairs = pairs.join(side_ids, on=side, how="left", maintain_order="left")
-    return pairs
+def with_term_ids(pairs: pl.DataFrame, terms: pl.Series) -> pl.DataFrame:
+    """Return pairs with term1_id and term2_id, rows of terms; null for a text that is not one."""
+    return pairs.with_columns(
+        numbers_of(pairs[side], terms).alias(f"{side}_id") for side in ("term1", "term2")
+    )
 
 
 def with_numbers(pairs: pl.DataFrame, positives: Positives) -> pl.DataFrame:
@@ -322,8 +315,8 @@ class SetMaker:
 
         The rows are like those of ``make``, without the columns that only the file has.
         """
-        named = pairs.select(pl.exclude("pair_id", "similarity"))
-        rows = with_term_ids(named, self._positives.terms).collect()
+        named = pairs.select(pl.exclude("pair_id", "similarity")).collect()
+        rows = with_term_ids(named, self._positives.terms["term"])
         self.record(key, rows)
         return with_numbers(rows, self._positives)
 

@@ -28,21 +28,6 @@ if TYPE_CHECKING:
 _LOCATION_OPTIONS = ("format", "vocabulary")  # options that may change when an embedding is moved
 
 
-def location_of(embedding: NamedEmbedding) -> dict[str, str]:
-    """Return the absolute path of an embedding, and the options to read it.
-
-    For a Python object, it returns its kind and identity instead.
-    """
-    source, spec = embedding.source, embedding.spec
-    path, vocabulary = spec.place, spec.options.vocabulary
-    facts = {"path": source.location, "format": source.format_name}
-    if source.identity is not None:
-        return {**facts, "identity": source.identity}
-    if isinstance(path, Path):
-        facts["path"] = str(path.absolute())
-    return facts if vocabulary is None else {**facts, "vocabulary": str(vocabulary.absolute())}
-
-
 def embedding_of(
     build: Build, moved: EmbeddingLike | None, progress: Progress
 ) -> NamedEmbedding | None:

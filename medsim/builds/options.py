@@ -262,13 +262,22 @@ class ShardOptions(SearchOptions):
         ),
     ]
 
+    @property
+    def number_and_total(self) -> tuple[int, int]:
+        """The number of the shard, from 1, and the number of shards."""
+        if match := _SHARD.fullmatch(self.shard.strip()):
+            number, total = int(match[1]), int(match[2])
+            if 1 <= number <= total:
+                return number, total
+        raise OptionError(f"`shard` {self.shard!r} is not a shard such as 3/7, the third of seven")
+
     def check(self) -> None:
         """Raise OptionError for options that do not fit each other."""
         SearchOptions.check(self)
         if "embedding" in self.negatives:
             raise OptionError("`shard` is not for embedding negatives; build them in one piece")
         self.check_shared_out("shard")
-        parse_shard(self.shard)
+        _ = self.number_and_total
 
 
 @dataclass(frozen=True, slots=True)
@@ -328,12 +337,3 @@ class VerifyOptions(Options):
     cache: Cache = None
     threads: Threads = None
     progress: Reporting = None
-
-
-def parse_shard(text: str) -> tuple[int, int]:
-    """Return the number of a shard and the number of shards from a text such as "3/7"."""
-    if match := _SHARD.fullmatch(text.strip()):
-        number, total = int(match[1]), int(match[2])
-        if 1 <= number <= total:
-            return number, total
-    raise OptionError(f"`shard` {text!r} is not a shard such as 3/7, the third of seven")

@@ -177,13 +177,13 @@ class Build(Opened[BuildManifest]):
             "difficulty": (difficulty, list(DIFFICULTIES)),
             "negatives": (negatives, list(self.strategies)),
         }
-        folders = []
+        parts = []
         for column, (values, known) in chosen.items():
             if values is not None and not several(values):
                 raise OptionError(f"`{column}` is empty; leave it out for all")
             check_known(column, known, *several(values or ()))
-            folders.append([f"{column}={value}" for value in several(values or "*")])
-        rows = self._scan(*(f"pairs/{'/'.join(path)}/data.parquet" for path in product(*folders)))
+            parts.append(several(values or "*"))
+        rows = self._scan(*(PAIR.path(*chosen_set) for chosen_set in product(*parts)))
         return rows if lazy else rows.collect()
 
     def positives(self) -> pl.DataFrame:

@@ -131,22 +131,19 @@ def build_page(build: Build) -> Page:
 
 
 def _facts(manifest: BuildManifest) -> PageTable:
-    source = manifest.source
-    rows: list[tuple[str, object]] = [
-        ("Terminology", source.get("name")),
-        ("Format", str(source.get("source")).upper()),
-        ("Release", source.get("release_date")),
-        ("Terms", manifest.components.get("n_terms")),
-        (
-            "Groups of terms linked by positives, with single terms",
-            manifest.components.get("n_components"),
-        ),
-        ("Terms in the largest group", manifest.components.get("largest")),
-        ("Negatives that could not be made", manifest.shortfall),
-        ("May be shared", source.get("redistributable")),
-        ("Terms of use", source.get("terms_of_use")),
-    ]
-    return facts("The build", rows)
+    source, components = manifest.source, manifest.components
+    rows: dict[str, object] = {
+        "Terminology": source.get("name"),
+        "Format": str(source.get("source")).upper(),
+        "Release": source.get("release_date"),
+        "Terms": components.get("n_terms"),
+        "Groups of terms linked by positives, with single terms": components.get("n_components"),
+        "Terms in the largest group": components.get("largest"),
+        "Negatives that could not be made": manifest.shortfall,
+        "May be shared": source.get("redistributable"),
+        "Terms of use": source.get("terms_of_use"),
+    }
+    return facts("The build", rows.items())
 
 
 def _sizes(sizes: pl.DataFrame) -> Section:

@@ -298,18 +298,14 @@ class Derived:
         """Return the numbers of terms and of first terms without a vector."""
         if self.index.embedding is None:
             return ()
-        firsts = self.positives.pairs["term1_id"].unique().to_numpy()
+        every, firsts = self.pair_term_ids(), self.positives.pairs["term1_id"].unique().to_numpy()
+        ids_of = {
+            "term has no vector, so it is not a candidate for embedding negatives": every,
+            "first term has no vector, so it gets no embedding negatives": firsts,
+        }
         rows = self.index.embedding.rows
-        return (
-            Skipped(
-                reason="term has no vector, so it is not a candidate for embedding negatives",
-                n_rows=int(np.count_nonzero(rows[self.pair_term_ids()] < 0)),
-            ),
-            Skipped(
-                reason="first term has no vector, so it gets no embedding negatives",
-                n_rows=int(np.count_nonzero(rows[firsts] < 0)),
-            ),
-        )
+        counts = {reason: int(np.count_nonzero(rows[ids] < 0)) for reason, ids in ids_of.items()}
+        return tuple(Skipped(reason=reason, n_rows=n) for reason, n in counts.items())
 
     def terms(self) -> pl.DataFrame:
         """Return the rows of ``TERM``."""

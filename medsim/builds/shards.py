@@ -5,27 +5,19 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-import shutil
-import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import numpy as np
 import polars as pl
 
-from medsim.builds.build import BuildRun, complete, derive, requests_of_sets, run_key
-from medsim.builds.datasets import set_keys
+from medsim.builds.build import BuildRun, complete, derive, first_requests, run_key
 from medsim.builds.negatives import SearchResult, TermIndex
 from medsim.builds.negatives.candidates import SearchRequest, candidate_source, request_share
-from medsim.builds.options import (
-    BuildOptions,
-    MergeOptions,
-    ShardOptions,
-    corrections_in,
-    parse_shard,
-)
+from medsim.builds.options import BuildOptions, MergeOptions, ShardOptions, corrections_in
 from medsim.builds.output import BUILD, Build
 from medsim.core import addresses
 from medsim.core.config import checked_threads
@@ -55,7 +47,7 @@ def build_shard(options: ShardOptions) -> pl.DataFrame:
         OptionError: an option is out of range or does not fit the source.
         OutputError: the folder has shards of another build, or cannot be written.
     """
-    number, total = parse_shard(options.shard)
+    number, total = options.number_and_total
     shard, source = f"{number}/{total}", str(options.source)
     check_not_input(Path(options.out), options.paths_read(), source_paths(source))
     out = resolved(Path(options.out))
@@ -148,10 +140,8 @@ def _search(run: BuildRun, number: int, total: int) -> list[SearchResult]:
     """Return the nearest candidates of the first terms of one shard."""
     derived = derive(run)
     index = derived.index
-    keys = set_keys(1, "levenshtein", hierarchy=run.options.hierarchy)
-    shares = [
-        request_share(index, request, number, total) for request in requests_of_sets(derived, keys)
-    ]
+    requests = first_requests(run, derived)
+    shares = [request_share(index, request, number, total) for request in requests]
     n_firsts = sum(len(share.term1_ids) for share in shares)
     results = []
     with run.progress.stage(f"search shard {number}/{total}") as stage:
@@ -307,13 +297,13 @@ class ShardFolder:
         """Yield a temporary folder for the database to spill to."""
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
-            scratch = Path(tempfile.mkdtemp(prefix=_SPILL, dir=self.folder))
+            made = TemporaryDirectory("", _SPILL, self.folder, ignore_cleanup_errors=True)
         except OSError as error:
             raise OutputError(f"cannot write {self.folder}: {error.strerror}") from error
         try:
-            yield scratch
+            with made as scratch:
+                yield Path(scratch)
         finally:
-            shutil.rmtree(scratch, ignore_errors=True)
             with suppress(OSError):
                 self.folder.rmdir()  # fails if it is not empty
 

@@ -273,9 +273,9 @@ class Recomputed:
 def recompute(build: Build, store: Store, threads: int) -> Recomputed:
     """Return a build with everything derived again from its canonical tables."""
     derived = reload(build, store, threads)
-    terms = derived.positives.terms
+    terms = derived.positives.terms["term"]
     keys = keys_of(build.options, *build.strategies)
-    pairs = {key: with_term_ids(build.read(key.path).lazy(), terms).collect() for key in keys}
+    pairs = {key: with_term_ids(build.read(key.path), terms) for key in keys}
     return Recomputed(build=build, store=store, derived=derived, pairs=pairs, threads=threads)
 
 

@@ -53,7 +53,7 @@ from typing import (
 )
 
 from medsim.core import addresses
-from medsim.core.config import MAX_COUNT, MAX_SEED, MAX_THREADS
+from medsim.core.config import MAX_COUNT, MAX_SEED, MAX_THREADS, checked_threads
 from medsim.core.errors import OptionError, listed, unknown_name
 from medsim.core.progress import Progress, progress_of
 from medsim.core.surroundings import utf8_text
@@ -306,6 +306,11 @@ class MakingOptions(Options):
     threads: Threads = None
     overwrite: Annotated[bool, OVERWRITE] = False
     progress: Reporting = None
+
+    @property
+    def n_threads(self) -> int:
+        """The threads to use."""
+        return checked_threads(self.threads)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

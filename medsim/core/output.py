@@ -208,6 +208,7 @@ class OutputFolder:
             self._note_job()
         if self._kind.resumed_by is None:
             self._clear()
+        remove(self.folder / MANIFEST)  # of a run that was killed before its last step
         remove(self.spill)
         self.spill.mkdir()
 
@@ -419,7 +420,8 @@ class OutputFolder:
 def claimed(out: Path, kind: Kind[Any], *, overwrite: bool) -> Iterator[OutputFolder]:
     """Give the body an exclusive lock on ``out`` and a folder to write the output to.
 
-    Files of an interrupted run are kept if the kind can be resumed, else removed.
+    Files of an interrupted run are kept if the kind can be resumed, else removed. The folder is
+    published after the body, which writes its manifest last; without a manifest it is not.
 
     Args:
         out: final path of the folder.
@@ -434,6 +436,8 @@ def claimed(out: Path, kind: Kind[Any], *, overwrite: bool) -> Iterator[OutputFo
             check_free(out, kind, overwrite=overwrite)
             output.claim()
             yield output
+            if (output.folder / MANIFEST).exists():
+                output.publish()
         except OSError as error:
             raise OutputError(f"cannot write {out}: {error}") from error
         finally:

@@ -80,7 +80,6 @@ def diff(options: DiffOptions) -> Diff:
             new=_facts(options.new, new),
             **output.run_facts(options.recorded(), progress, threads),
         ).write(output.folder)
-        output.publish()
     return Diff(options.out)
 
 

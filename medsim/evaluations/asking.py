@@ -88,7 +88,6 @@ def ask_questions(options: EvaluateOptions) -> Answers:
             models=about,
             **output.run_facts(recorded, progress, options.n_threads, *manifest.ENCODERS),
         ).write(output.folder)
-        output.publish()
     return Answers(out)
 
 

@@ -104,7 +104,6 @@ def evaluate(options: EvaluateOptions) -> Evaluation | Answers:
         for named in embeddings:
             _measure(run, named, inputs)
         summarize(run)
-        folder.publish()
     return Evaluation(options.out)
 
 

@@ -12,7 +12,7 @@ from dataclasses import KW_ONLY, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 
-from medsim.core.config import MINIMAL, DatasetName, Difficulty, Strategy, checked_threads
+from medsim.core.config import MINIMAL, DatasetName, Difficulty, Strategy
 from medsim.core.errors import OptionError, check_known, check_unique
 from medsim.core.options import (
     ModelOptions,
@@ -322,11 +322,6 @@ class EvaluateOptions(ModelOptions):
     def specs(self) -> list[EmbeddingSpec]:
         """The embeddings with their options."""
         return [embedding_spec(embedding, name) for name, embedding in self.embeddings.items()]
-
-    @property
-    def n_threads(self) -> int:
-        """The threads to use."""
-        return checked_threads(self.threads)
 
     @property
     def separates(self) -> bool:

@@ -7,7 +7,6 @@ from typing import Any
 
 from medsim.builds.cards import split_of
 from medsim.builds.output import Build
-from medsim.core.config import checked_threads
 from medsim.core.errors import OptionError
 from medsim.core.files import digest_of
 from medsim.core.manifest import MANIFEST
@@ -49,7 +48,7 @@ def export(options: ExportOptions) -> Exported:
             splits=splits,
             options=options,
             output=output,
-            threads=checked_threads(options.threads),
+            threads=options.n_threads,
             progress=progress,
         )
         form.write(run)
@@ -59,5 +58,4 @@ def export(options: ExportOptions) -> Exported:
             skipped=[asdict(reason) for reason in run.skipped],
             **output.run_facts(options.recorded(), progress, run.threads),
         ).write(output.folder)
-        output.publish()
     return Exported(options.out)

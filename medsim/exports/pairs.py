@@ -28,8 +28,7 @@ from medsim.kernels.drawing import draw_distinct
 from medsim.kernels.packing import tie_hashes
 from medsim.kernels.types import Flags, Ids, Ranks, Rows
 from medsim.neighbours.search import NearestSearch, Terms
-from medsim.questions.balanced import choose_balanced
-from medsim.questions.making import make_questions, with_relations
+from medsim.questions.making import choose_balanced, make_questions, with_relations
 
 if TYPE_CHECKING:
     from medsim.embeddings.lookup import CosineSearch
@@ -273,9 +272,8 @@ def _with_changed(
     run: Export, build: Build, terms: pl.DataFrame, pairs: pl.DataFrame, n_wanted: int
 ) -> Tuples:
     """Return pairs with minimal negatives, which either term of a negative has."""
-    numbered, hashes = terms.with_row_index("term_id"), content_hashes(terms["term"])
-    changed = with_term_ids(_changed(build).lazy(), numbered)
-    ends = changed.select(TERM_IDS).drop_nulls().collect().cast(pl.Int32).to_numpy().T
+    hashes, changed = content_hashes(terms["term"]), with_term_ids(_changed(build), terms["term"])
+    ends = changed.select(TERM_IDS).drop_nulls().to_numpy().T
     anchors, ids = np.concatenate([ends, ends[::-1]], axis=1)
     drawn = tie_hashes(np.uint64(run.options.seed), hashes[anchors], hashes[ids])
     anchors, ids = np.stack([anchors, ids])[:, np.lexsort((ids, drawn, anchors))]
@@ -400,8 +398,9 @@ def _questions(run: Export, build: Build) -> pl.DataFrame:
         _leave_out(run, build, reason, len(wrong) - len(rows), len(wrong))
         return rows, wrong[rows]
 
-    terms = exported_terms(run, build)
-    labelled = build.pairs(lazy=True).filter(pl.col("dataset") != PARENT_CHILD)
+    terms = exported_terms(run, build)  # minimal negatives can have others
+    are_known = pl.all_horizontal(pl.col("term1", "term2").is_in(terms["term"].implode()))
+    labelled = build.pairs(lazy=True).filter(pl.col("dataset") != PARENT_CHILD, are_known)
     labelled = labelled.select("pair_id", "term1", "term2", "label").unique()
     questions = make_questions(
         terms,

@@ -116,7 +116,6 @@ def link(options: LinkOptions) -> Linking:
             skipped=[asdict(item) for item in problems.skipped()],
             **output.run_facts(options.recorded(), progress, threads, *ENCODERS),
         ).write(output.folder)
-        output.publish()
     return Linking(options.out)
 
 

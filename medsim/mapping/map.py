@@ -92,7 +92,6 @@ def map_names(options: MapOptions) -> NameMapping:
             decisions=[{"file": name, "sha256": sha256} for name, sha256 in digests],
             **output.run_facts(options.recorded(), progress, threads, *ENCODERS),
         ).write(output.folder)
-        output.publish()
     return NameMapping(options.out)
 
 

@@ -220,7 +220,7 @@ class Section:
 
     title: str
     prose: str = ""
-    parts: Sequence[SectionPart]
+    parts: Sequence[SectionPart] = ()
     result: Sequence[str] = ()
 
 

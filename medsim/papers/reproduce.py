@@ -60,7 +60,6 @@ def reproduce(options: ReproduceOptions) -> Reproduction:
             remarks={**printed_papers()[options.paper].remarks, **made.remarks},
             **folder.run_facts(options.recorded(), progress, threads),
         ).write(folder.folder)
-        folder.publish()
     tables = Reproduction(out / "tables")
     page = partial(reproduction_page, tables)
     write_page(out / "tables.html", tables.folder, page, options.progress, charts=False)

@@ -58,9 +58,9 @@ def results_of(answers: pl.DataFrame) -> pl.DataFrame:
                 grouped = grouped.drop_nulls("group").sort("group", maintain_order=True)
                 for (name,), group_rows in grouped.group_by("group", maintain_order=True):
                     is_correct = group_rows["is_correct"].cast(pl.Float64).to_numpy()
-                    estimate = interval_of(clustered_mean(is_correct, _clusters(group_rows)))
+                    estimate = clustered_mean(is_correct, _clusters(group_rows))
                     row = {"input": input_, "ask": ask, "model": whole["model"][0], "by": by}
-                    row |= {"group": name, "accuracy": estimate.pop("value"), **estimate}
+                    row |= {"group": name} | interval_of(estimate, "accuracy")
                     row |= group_rows.select(**_COUNTS).row(0, named=True)
                     rows.append(row | of_all if by == _ALL else row)
     return pl.DataFrame(rows, RESULTS.dtypes)
@@ -98,10 +98,9 @@ def chosen_of(answers: pl.DataFrame) -> pl.DataFrame:
             kinds = kinds.drop_nulls("kind").sort("kind", maintain_order=True)
             for (kind,), of_kind in kinds.group_by("kind", maintain_order=True):
                 is_chosen = of_kind["is_chosen"].to_numpy()
-                estimate = interval_of(clustered_mean(is_chosen, _clusters(of_kind)))
                 row = dict(zip(key, names, strict=True)) | {"by": by, "kind": kind}
                 row |= {"n_offered": len(is_chosen), "n_chosen": int(is_chosen.sum())}
-                row |= {"share": estimate.pop("value"), **estimate}
+                row |= interval_of(clustered_mean(is_chosen, _clusters(of_kind)), "share")
                 rows.append(row | {"chance": None if ask == "pairs" else of_kind["chance"].mean()})
     return pl.DataFrame(rows, CHOSEN_KINDS.dtypes)
 

@@ -28,7 +28,7 @@ from medsim.builds.output import BUILD, CARD, STATS, Build
 from medsim.builds.positives import reload, reload_names
 from medsim.core import manifest
 from medsim.core.canonical import canonical_digest
-from medsim.core.config import PARENT_CHILD, checked_threads
+from medsim.core.config import PARENT_CHILD
 from medsim.core.errors import InputError, OptionError, check_known, counted, with_addresses
 from medsim.core.files import digest_of
 from medsim.core.kinds import CANONICAL_TABLES, read_manifest
@@ -397,7 +397,7 @@ def split(options: SplitOptions) -> Splits:
     """
     build = Build(folder_of(options.build))
     progress = progress_of(options.progress)
-    threads = checked_threads(options.threads)
+    threads = options.n_threads
     folders = [build.folder, *(paths_of(options.since) if options.since else ())]
     with reading_output(build), claimed_by(options, SPLITS, folders) as output:
         partition = find_partition(build, options, output.spill, threads, progress)
@@ -423,7 +423,6 @@ def split(options: SplitOptions) -> Splits:
             source=build.manifest.source,
             splits={name: _facts(name, partition, output) for name in parts},
         ).write(output.folder)
-        output.publish()
     return Splits(options.out)
 
 
@@ -467,8 +466,7 @@ def _write_split(
 ) -> OutputPart:
     """Write the build of one split."""
     part, split_progress = OutputPart(output, name), progress.part(name)
-    threads = checked_threads(options.threads)
-    with Store(threads=threads, spill=output.spill) as store:
+    with Store(threads=options.n_threads, spill=output.spill) as store:
         with split_progress.stage("select its rows") as stage:
             whole = {f"whole_{name}": table.files for name, table in CANONICAL_TABLES.items()}
             store.view_files(build.folder, whole)
@@ -485,7 +483,7 @@ def _write_split(
             embedding=partition.embedding,
             cache=cache_folder(options.cache),
             store=store,
-            threads=threads,
+            threads=options.n_threads,
             progress=split_progress,
             split=facts,
         )

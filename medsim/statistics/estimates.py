@@ -40,9 +40,10 @@ def defined(value: float) -> float | None:
     return None if math.isnan(value) else float(value)
 
 
-def interval_of(estimate: Estimate) -> dict[str, float | None]:
-    """Return the columns of an estimate: value, low and high."""
-    return {name: defined(getattr(estimate, name)) for name in ("value", "low", "high")}
+def interval_of(estimate: Estimate, name: str = "value") -> dict[str, float | None]:
+    """Return the columns of an estimate: its value under a name, low and high."""
+    columns = {name: estimate.value, "low": estimate.low, "high": estimate.high}
+    return {column: defined(value) for column, value in columns.items()}
 
 
 def quotients(numbers: NDArray[Any], divisors: NDArray[Any]) -> NDArray[np.float64]:

@@ -10,6 +10,7 @@ from typing import TypeAlias
 import numpy as np
 import polars as pl
 
+from medsim.core.terms import numbers_of
 from medsim.kernels.types import Counts, FloatTable, Values
 from medsim.statistics.bca import bca_estimate
 from medsim.statistics.estimates import Estimate, defined, quotients
@@ -210,10 +211,8 @@ def answer_table(items: pl.DataFrame, answers: pl.DataFrame, names: Sequence[str
     """Return float64[n_annotators, n_items]: mean values of answers, NaN without answers."""
     table = np.full((len(names), items.height), np.nan)
     means = answers.group_by("annotator", "item_id").agg(pl.col("value").mean())
-    column_of = {item_id: column for column, item_id in enumerate(items["item_id"])}
-    row_of = {name: row for row, name in enumerate(names)}
-    for name, item_id, value in means.iter_rows():
-        table[row_of[name], column_of[item_id]] = value
+    rows = numbers_of(means["annotator"], pl.Series(names))
+    table[rows, numbers_of(means["item_id"], items["item_id"])] = means["value"]
     return table
 
 

@@ -24,14 +24,7 @@ from medsim.core.tables import TextTable, read_table
 from medsim.core.terms import lowered
 from medsim.kernels.packing import tie_hashes
 from medsim.statistics.strata import PAIR_PROPERTIES, property_in
-from medsim.studies.folder import (
-    Study,
-    add_to_study,
-    asked_scale,
-    draw_id,
-    presentations_of,
-    write_study,
-)
+from medsim.studies.folder import Study, add_to_study, draw_id, presentations_of, write_study
 from medsim.studies.options import (
     PER_CLASS,
     AddOptions,
@@ -77,7 +70,7 @@ def sample_study(options: SampleOptions) -> Study:
         OutputError: ``out`` is taken or cannot be written.
     """
     progress = progress_of(options.progress)
-    scale = asked_scale(JUDGEMENT, options.question, options.answer_words)  # before slow steps
+    scale = JUDGEMENT.asking(options.question, options.answer_words)  # before slow steps
     if options.is_table:
         path, licence = Path(folder_of(options.pairs)), ""
         with progress.stage(f"read {path.name}"):

@@ -76,7 +76,7 @@ class Study(Opened[StudyManifest]):
     @property
     def asked(self) -> Scale:
         """The scale with the question and the words for answers that annotators see."""
-        return _asked(self.manifest)
+        return self.manifest.asked
 
     def items(self) -> pl.DataFrame:
         """Return a row per pair, with the columns that annotators did not see."""
@@ -113,7 +113,7 @@ def write_study(
             ``StudyManifest``.
     """
     question, words = (manifest_fields.get(name) for name in ("question", "answer_words"))
-    asked = asked_scale(scale, question, words)
+    asked = scale.asking(question, words)
     with progress.stage("write sheets") as stage, claimed_by(options, STUDY) as output:
         presentations = [
             presentations_of(options.seed, name, given, *repeats, scale.shown)
@@ -213,20 +213,6 @@ def presentations_of(
     return pl.DataFrame(rows, schema=ASSIGNED.dtypes, orient="row")
 
 
-def asked_scale(scale: Scale, question: str | None, words: Sequence[str] | None) -> Scale:
-    """Return a scale with another question and other words for answers, if they are given.
-
-    Raises:
-        OptionError: these are not words for its answers.
-    """
-    worded = scale.worded(words) if words else scale
-    return replace(worded, question=question or worded.question)
-
-
-def _asked(manifest: StudyManifest) -> Scale:
-    return asked_scale(SCALES[manifest.scale], manifest.question, manifest.answer_words)
-
-
 def _write_sheets(
     output: OutputFolder, manifest: StudyManifest, assignment: pl.DataFrame, given: pl.DataFrame
 ) -> None:
@@ -240,22 +226,13 @@ def _write_sheets(
         output.write_file(name, partial(write_sheet, sheet))
         output.register_existing(name, table_to_fill_in(sheet))  # its bytes have the time
     replace(manifest, outputs=dict(sorted(output.outputs.items()))).write(output.folder)
-    output.publish()
 
 
 def _sheets(manifest: StudyManifest, assignment: pl.DataFrame) -> Iterator[Sheet]:
-    scale = _asked(manifest)
+    names = ("study_id", "title", "instructions", "notice", "page_size")
+    shared = {name: getattr(manifest, name) for name in names} | {"scale": manifest.asked}
     for (annotator,), rows in assignment.group_by("annotator", maintain_order=True):
-        yield Sheet(
-            study_id=manifest.study_id,
-            title=manifest.title,
-            annotator=str(annotator),
-            scale=scale,
-            instructions=manifest.instructions,
-            notice=manifest.notice,
-            entries=rows,
-            page_size=manifest.page_size,
-        )
+        yield Sheet(**shared, annotator=str(annotator), entries=rows)
 
 
 def _files_of(sheet: Sheet) -> dict[str, str]:

@@ -30,7 +30,6 @@ OUTLIERS = "outliers"
 
 _HIGHEST = 6  # of the scale of ratings, which begins with 0 (Chiu et al. 2018)
 _SCALED_TO = 10  # the highest mean, as in rated sets
-_FEWEST = 2  # raters that can agree
 _GROUP = "group "
 _NUMBERED = ("count", "topics")
 
@@ -91,7 +90,7 @@ def _agreement(
         for raters, chosen in (("all", rated_any), ("accepted", rated_any & accepted)):
             if row is None or (chosen != rated_any).any():
                 rated = group_ratings[chosen]
-                agreement = rater_agreement(rated, resampling if len(rated) >= _FEWEST else None)
+                agreement = rater_agreement(rated, resampling if len(rated) > 1 else None)
                 n_pairs = int((~np.isnan(rated)).any(axis=0).sum())
                 row = {"pairs": pairs, "raters": raters, "n_raters": len(rated), "n_pairs": n_pairs}
                 row |= estimate_columns("iaa1", agreement.iaa1) | estimate_columns(

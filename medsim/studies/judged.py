@@ -275,8 +275,7 @@ def _for_units(resampling: Resampling, n_units: int) -> Resampling:
 
 def _counts(scale: Scale, column: Rows) -> dict[str, int]:
     """Return the counts of an annotator's answers."""
-    n_each = [int((column == value).sum()) for value in range(len(scale))]
-    return {f"n_{answer}": n for answer, n in zip(scale.answers, n_each, strict=True)}
+    return {f"n_{name}": int((column == value).sum()) for value, name in enumerate(scale.answers)}
 
 
 def _misjudged(items: pl.DataFrame, table: Judgements, names: Sequence[str]) -> pl.DataFrame:

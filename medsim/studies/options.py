@@ -8,7 +8,6 @@ from dataclasses import KW_ONLY, dataclass, replace
 from pathlib import Path
 from typing import Annotated, TypeAlias
 
-from medsim.core.config import checked_threads
 from medsim.core.errors import OptionError
 from medsim.core.options import (
     OVERWRITE,
@@ -281,8 +280,7 @@ class ScoreOptions(MakingOptions):
     @property
     def resampling(self) -> Resampling:
         """The settings of the bootstrap intervals."""
-        threads = checked_threads(self.threads)
-        return Resampling(seed=self.seed, resamples=self.resamples, threads=threads)
+        return Resampling(seed=self.seed, resamples=self.resamples, threads=self.n_threads)
 
     def check(self) -> None:
         """Raise OptionError for too few resamples, or no answers."""

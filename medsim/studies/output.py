@@ -15,7 +15,7 @@ from medsim.core.data import toml_of
 from medsim.core.kinds import Column, Kind, Table, declared_columns, declared_table
 from medsim.core.manifest import Manifest
 from medsim.core.opened import Opened
-from medsim.studies.sheets import ASSOCIATION, CONTEXT, DOMAIN, GRADED, JUDGEMENT, Scale
+from medsim.studies.sheets import ASSOCIATION, CONTEXT, DOMAIN, GRADED, JUDGEMENT, SCALES, Scale
 
 ITEMS = "key/items.parquet"
 """The key of a study: its items."""
@@ -148,6 +148,11 @@ class StudyManifest(Manifest):
     question: str | None = None
     answer_words: list[str] | None = None
     added: list[str] = field(default_factory=list)
+
+    @property
+    def asked(self) -> Scale:
+        """The scale with the question and the words for answers that annotators see."""
+        return SCALES[self.scale].asking(self.question, self.answer_words)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

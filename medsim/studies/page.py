@@ -48,12 +48,8 @@ def scores_page(opened: ScoresFolder) -> Page:
     estimates = {key: rows for key, table in tables.items() if (rows := _estimates(table)).height}
     others = {key: table for key, table in tables.items() if key not in estimates}
     sections = [
-        Section(title="Result", parts=[], result=score_sentences(tables)),
-        Section(
-            title="Methods",
-            parts=[],
-            prose=(opened.folder / "methods.txt").read_text("utf-8").rstrip(),
-        ),
+        Section(title="Result", result=score_sentences(tables)),
+        Section(title="Methods", prose=(opened.folder / "methods.txt").read_text("utf-8").rstrip()),
         *(_section(key, rows, tables[key]) for key, rows in estimates.items()),
         Section(
             title="Tables",

@@ -235,18 +235,14 @@ def single_words(store: Store, forms: Forms, lexicon: Lexicon | None = None) -> 
     """
     nodes = store.table("name").select("node_id").unique()
     terms = store.table("term").unique("node_id").join(nodes, on="node_id", how="semi")
-    names = terms.select("node_id", "lower_term").sort("node_id")
-    single = names.filter(
-        pl.Series([not has_white_space(t) for t in names["lower_term"].to_list()], dtype=pl.Boolean)
-    )
-    words = [
-        sorted(
-            {forms.form_of(variant) for variant in (lexicon.variants(word) if lexicon else (word,))}
-        )
-        for word in lowered(single["lower_term"].to_list())
+    names = terms.select("node_id", "lower_term").sort("node_id").iter_rows()
+    rows = [
+        (node_id, form)
+        for node_id, word in names
+        if not has_white_space(word)
+        for form in sorted({*map(forms.form_of, lexicon.variants(word) if lexicon else [word])})
     ]
-    node_words = single.select("node_id", pl.Series("word", words, pl.List(pl.String)))
-    return node_words.explode("word")
+    return pl.DataFrame(rows, {"node_id": pl.Int32, "word": pl.String}, orient="row")
 
 
 def relations(

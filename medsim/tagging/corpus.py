@@ -12,7 +12,6 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from medsim.core.config import checked_threads
 from medsim.core.errors import InputError, counted
 from medsim.core.options import several
 from medsim.core.progress import Progress
@@ -308,8 +307,8 @@ def tagged_sentences(
     left out. ``problems`` counts what is left out.
     """
     short = short_enough(documents, corpus, problems)
-    threads = checked_threads(options.threads)
-    for document, spans in cut_documents(short, language=options.language, threads=threads):
+    cut = cut_documents(short, language=options.language, threads=options.n_threads)
+    for document, spans in cut:
         text = f"{document.title} {document.abstract}"
         mentions = _by_sentence(document, spans, problems)
         for span, sentence_mentions in zip(spans, mentions, strict=True):

@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 
 from medsim.core import manifest, surroundings
-from medsim.core.config import checked_threads, in_threads
+from medsim.core.config import in_threads
 from medsim.core.errors import InputError, needing
 from medsim.core.options import public
 from medsim.core.output import OutputFolder, claimed_by
@@ -69,7 +69,7 @@ def tag(options: TagOptions) -> Tagging:
     with needing("taggers need threadpoolctl, and PubTator files PySBD", "tag"):
         import threadpoolctl  # noqa: F401, PLC0415 — an extra
     out, progress = Path(options.out), progress_of(options.progress)
-    threads = checked_threads(options.threads)
+    threads = options.n_threads
     with claimed_by(options, TAGGING) as output:
         corpora = [tagger.encode_corpus(corpus) for corpus in read_corpora(options, progress)]
         words = sorted({word for corpus in corpora for word in corpus.vocabulary})
@@ -101,7 +101,6 @@ def tag(options: TagOptions) -> Tagging:
             embeddings=about,
             **output.run_facts(options.recorded(), progress, threads, *manifest.ENCODERS, "pysbd"),
         ).write(output.folder)
-        output.publish()
     return Tagging(out)
 
 

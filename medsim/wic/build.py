@@ -98,7 +98,6 @@ def build_wic(options: WicBuildOptions) -> Benchmark:
             skipped=[asdict(item) for item in (*terminology.skipped, *left_out)],
             **output.run_facts(options.recorded(), progress, threads, "pysbd", "simplemma"),
         ).write(output.folder)
-        output.publish()
     return Benchmark(options.out)
 
 

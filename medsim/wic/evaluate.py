@@ -11,7 +11,6 @@ import numpy as np
 import polars as pl
 
 from medsim.core import manifest
-from medsim.core.config import checked_threads
 from medsim.core.errors import InputError, OptionError, check_unique
 from medsim.core.opened import Opened, open_output
 from medsim.core.options import folder_of, public
@@ -64,7 +63,7 @@ def evaluate_wic(options: WicEvaluateOptions) -> WicScores:
     context = Context(
         seed=options.seed,
         n_seeds=options.seeds,
-        threads=checked_threads(options.threads),
+        threads=options.n_threads,
         cache=cache_folder(options.cache),
         progress=progress_of(options.progress),
     )
@@ -95,7 +94,6 @@ def evaluate_wic(options: WicEvaluateOptions) -> WicScores:
                 recorded, context.progress, context.threads, *manifest.ENCODERS, "scikit-learn"
             ),
         ).write(output.folder)
-        output.publish()
     return WicScores(folder)
 
 
@@ -237,9 +235,8 @@ def accuracies_of(
             of_all |= run.replies.select(**COUNTED).row(0, named=True)
         for subset, part in _subsets(of_model):
             correct = _correct(part)
-            estimate = interval_of(accuracy_of(correct))
             row: dict[str, object] = {"data": name, "model": model, "subset": subset}
-            row |= {"accuracy": estimate.pop("value"), **estimate}
+            row |= interval_of(accuracy_of(correct), "accuracy")
             if len(correct) > 1:
                 row["deviation"] = float(correct.mean(axis=1).std(ddof=1))
             row["n_instances"] = correct.shape[1]

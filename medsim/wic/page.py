@@ -246,7 +246,6 @@ def worst_errors(opened: WicScores, models: Sequence[str]) -> Section | None:
             prose=f"The sentences of wrong answers are not shown, as {path} is missing or has "
             "changed. If that path is relative, make this page in the folder where the models were "
             "scored.",
-            parts=[],
         )
     shown = _with_sentences(wrong, instances)
     with_errors = [model for model in models if model in shown["model"]]

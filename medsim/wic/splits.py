@@ -132,12 +132,12 @@ class Uses:
     Attributes:
         mentions: int64[n_mentions], the uses of each.
         most: the maximum uses of a mention.
-        terms: bool[n_pairs_of_terms], pairs that may not be used again; None if all may.
+        terms: bool[n_pairs_of_terms], pairs that may not be used again; empty if all may.
     """
 
     mentions: Counts
     most: int
-    terms: Flags | None
+    terms: Flags
 
 
 def _windows(blocks: pl.DataFrame, hashes: Hashes, seed: int, uses: Uses) -> Iterator[pl.DataFrame]:
@@ -148,7 +148,7 @@ def _windows(blocks: pl.DataFrame, hashes: Hashes, seed: int, uses: Uses) -> Ite
     """
     low, size = 0, _FIRST_WINDOW
     while low < _DRAWS:
-        if uses.terms is not None:
+        if len(uses.terms):
             blocks = blocks.filter(~uses.terms[blocks["terms"]])
         total = int(blocks["n_pairs"].sum())
         if not total:
@@ -233,8 +233,9 @@ class Splitter:
         used = pl.concat(test.values())
         mentions = np.zeros(len(self.hashes), np.int64)
         mentions[used.select(_PAIR).to_numpy()] = max_repeats
-        uses = Uses(mentions=mentions, most=max_repeats, terms=None)
+        uses = Uses(mentions=mentions, most=max_repeats, terms=np.zeros(0, np.bool_))
         remaining = self.blocks.join(used, on="terms", how="anti", maintain_order="left")
+        remaining = remaining.with_columns(terms=pl.lit(-1, pl.Int32))  # each may be used again
         halves = {key: len(selection) // 2 for key, selection in test.items()}
         dev = self._select_all(remaining, uses, halves)
         return self._train(remaining, dev, uses), dev
@@ -291,10 +292,8 @@ class Splitter:
             if before is not None:
                 fresh = window.join(before, on=_PAIR, how="anti", maintain_order="left")
             pairs = fresh.select(_PAIR).to_numpy(order="c")
-            terms, used = np.full(len(fresh), -1, np.int32), np.zeros(0, np.bool_)
-            if uses.terms is not None:
-                terms, used = fresh["terms"].to_numpy(writable=True), uses.terms
-            rows = take_in_order(pairs, terms, uses.mentions, uses.most, used, limit)
+            terms = fresh["terms"].to_numpy(writable=True)
+            rows = take_in_order(pairs, terms, uses.mentions, uses.most, uses.terms, limit)
             selected.append(fresh[rows])
             limit -= len(rows)
         return pl.concat(selected).with_columns(

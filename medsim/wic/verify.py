@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import polars as pl
 
-from medsim.core.checks import Finding, Verification, findings_table
+from medsim.core.checks import Finding, Verification
 from medsim.core.config import available_threads
 from medsim.core.data import toml_of
 from medsim.core.errors import InputError
@@ -144,23 +144,29 @@ class Breach(NamedTuple):
         return f"instance {self.instance}, {self.term1!r} and {self.term2!r}: {self.found}"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SplitFinding(Finding):
+class SplitFinding(NamedTuple):
     """The outcome of one check in one split.
 
     Attributes:
         split: of ``CORPUS_SPLITS``; "" for none.
+        check: its name, of ``_PROMISES``.
         n_checked: the number of items that were checked.
+        violations: of the guarantee.
+        note: see ``Finding``.
     """
 
     split: str
+    check: str
     n_checked: int
     violations: Sequence[Breach] = ()
+    note: str = ""
 
     def row(self) -> dict[str, object]:
         """Return the row of a finding with its split and the number of checked items."""
-        first = {"split": self.split, "check": self.check, "guarantee": self.promise}
-        return first | {"checked": self.n_checked} | Finding.row(self)
+        promise = _PROMISES[self.check]
+        first = {"split": self.split, "check": self.check, "guarantee": promise}
+        row = Finding(self.check, promise, self.violations, self.note).row()
+        return first | {"checked": self.n_checked} | row
 
 
 @public(WicVerifyOptions)
@@ -204,7 +210,8 @@ def verify_wic(options: WicVerifyOptions) -> Verified:
         for breach in found.violations
     ]
     breaches = pl.DataFrame(rows, _BREACH_COLUMNS)
-    return Verified(findings=findings_table(findings), breaches=breaches)
+    table = pl.DataFrame([found.row() for found in findings])
+    return Verified(findings=table, breaches=breaches)
 
 
 def _check_all(
@@ -231,20 +238,6 @@ def _check_all(
     return findings
 
 
-def finding(
-    split: str, check: str, n_checked: int, breaches: Sequence[Breach] = (), note: str = ""
-) -> SplitFinding:
-    """Return the outcome of a check; see ``SplitFinding``."""
-    return SplitFinding(
-        check=check,
-        promise=_PROMISES[check],
-        violations=breaches,
-        note=note,
-        split=split,
-        n_checked=n_checked,
-    )
-
-
 def instances_of(frame: pl.DataFrame) -> list[Instance]:
     """Return the rows of a frame with ``WIC_COLUMNS`` as instances."""
     sides = [frame.select(f"{name}{side}" for name in Mention._fields).rows() for side in (1, 2)]
@@ -260,7 +253,7 @@ def check_each(
 ) -> SplitFinding:
     """Return the violations of a rule by instances; ``fault`` returns "" if there is none."""
     breaches = [each.breach(found) for each in instances if (found := fault(each))]
-    return finding(split, check, len(instances), breaches)
+    return SplitFinding(split, check, len(instances), breaches)
 
 
 def check_instances(
@@ -322,9 +315,9 @@ def _groups(
                 fault = f"{fault}: the ratio is {float(rules.label_ratio(*instance.terms)):.3g}"
             breaches[check].append(instance.breach(fault))
     return [
-        finding(split, check, 0, breaches[check], "not checked: no terminology was given")
+        SplitFinding(split, check, 0, breaches[check], "not checked: no terminology was given")
         if check == "synonyms" and concepts is None
-        else finding(split, check, len(instances), breaches[check])
+        else SplitFinding(split, check, len(instances), breaches[check])
         for check in _GROUP_CHECKS
     ]
 
@@ -403,7 +396,7 @@ def _balance(split: str, instances: Sequence[Instance]) -> SplitFinding:
         for group, (n_true, n_false) in counts.items()
         if n_true != n_false
     ]
-    return finding(split, "balance", sum(map(any, counts.values())), breaches)
+    return SplitFinding(split, "balance", sum(map(any, counts.values())), breaches)
 
 
 def _quota(
@@ -422,7 +415,7 @@ def _quota(
         elif max(both) < quota:
             smaller.append(f"{group} {both[0]:,} of {quota:,}")
     note = f"smaller than published: {', '.join(smaller)}" if smaller else ""
-    return [finding(split, "quota", len(GROUPS), breaches, note)]
+    return [SplitFinding(split, "quota", len(GROUPS), breaches, note)]
 
 
 def _sentence_limit(
@@ -436,7 +429,7 @@ def _sentence_limit(
         for text, instance in first.items()
         if times[text] > most
     ]
-    return finding(split, "sentence_limit", len(first), breaches)
+    return SplitFinding(split, "sentence_limit", len(first), breaches)
 
 
 def _shared(split: str, splits: Splits, subject: str, keys: Keys) -> SplitFinding:
@@ -444,7 +437,7 @@ def _shared(split: str, splits: Splits, subject: str, keys: Keys) -> SplitFindin
     is_test = split == "test"
     check = f"{'repeated' if is_test else 'leaked'}_{subject}"
     if "test" not in splits:
-        return finding(split, check, 0, note="not checked: no test split")
+        return SplitFinding(split, check, 0, note="not checked: no test split")
     first: dict[Hashable, int] = {}
     for instance in splits["test"]:
         for key in keys(instance):
@@ -471,7 +464,7 @@ def _check_folder(build: Benchmark) -> tuple[list[SplitFinding], _Provenance | N
         return [outputs], None
     counts = Counter(provenance[CHOSEN_MENTION.files]["sentence"].to_list())
     breaches = [Breach(f"{n} mentions in {text!r}") for text, n in counts.items() if n > 1]
-    return [outputs, finding("", "one_row", len(counts), breaches)], provenance
+    return [outputs, SplitFinding("", "one_row", len(counts), breaches)], provenance
 
 
 def check_outputs(build: Benchmark) -> SplitFinding:
@@ -483,7 +476,7 @@ def check_outputs(build: Benchmark) -> SplitFinding:
         *(f"{split}.json" for split in CORPUS_SPLITS),
     }
     faults = [_fault(build, path, outputs.get(path)) for path in sorted(paths)]
-    return finding("", "outputs", len(paths), [Breach(words) for words in faults if words])
+    return SplitFinding("", "outputs", len(paths), [Breach(words) for words in faults if words])
 
 
 def _fault(build: Benchmark, path: str, output: Output | None) -> str:
@@ -554,4 +547,4 @@ def _compare(check: str, benchmark: pl.DataFrame, terminology: pl.DataFrame) -> 
     actual, expected = (set(table.select(columns).rows()) for table in (benchmark, terminology))
     faults = [f"{row} is not in the terminology" for row in sorted(actual - expected)]
     faults += [f"{row} is missing" for row in sorted(expected - actual)]
-    return finding("", check, terminology.height, [Breach(fault) for fault in faults])
+    return SplitFinding("", check, terminology.height, [Breach(fault) for fault in faults])

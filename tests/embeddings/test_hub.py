@@ -11,7 +11,7 @@ import pytest
 from fixtures.encoders import TERMS, asked, hidden_of, tokens_of, write_encoder
 from safetensors.numpy import save
 
-from medsim.builds.embedded import location_of
+from medsim.builds.build import location_of
 from medsim.core.errors import InputError, OptionError
 from medsim.core.progress import Progress
 from medsim.embeddings.embedded_terms import FileSource, identify, open_source

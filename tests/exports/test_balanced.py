@@ -198,3 +198,17 @@ def test_two_concepts_have_each_other_as_wrong_names(tmp_path: Path) -> None:
     for row in rows:
         wrong = {name for at, name in enumerate(row["choices"]) if at != row["answer"]}
         assert wrong in ({"fever", "pyrexia"}, {"cough", "tussis"})
+
+
+def test_a_build_with_minimal_negatives_of_other_names_has_questions(tmp_path: Path) -> None:
+    pairs = [f"{at},{side} {end}" for at, side in ((1, "left"), (2, "both")) for end in "xy"]
+    names = [*pairs, "3,right x", "3,right x", "4,right y"]
+    (tmp_path / "names.csv").write_text("\n".join(["id,term", *names]), encoding="utf-8")
+    options = {"negatives": ["random", "minimal"]}
+    build = medsim.build(tmp_path / "names.csv", tmp_path / "build", **options)
+    assert not {"right x", "right y"} & {*build.terms()["term"]}
+    assert "right x" in {*build.pairs(negatives="minimal")["term2"]}
+
+    export = medsim.export(build, tmp_path / "out", "jsonl", choices=1, private=True)
+
+    assert lines_of(export)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from medsim.builds.negatives import SAMPLERS, NegativeSampler, PositiveSet, Sampling, TermIndex
@@ -13,7 +15,6 @@ from medsim.builds.negatives.candidates import (
     pool_of,
     served_negatives,
 )
-from medsim.core.errors import OptionError
 
 
 def embedding_negatives(index: TermIndex, sampling: Sampling) -> NegativeSampler:
@@ -24,10 +25,7 @@ def embedding_negatives(index: TermIndex, sampling: Sampling) -> NegativeSampler
     confuses. A term without a vector is not a candidate, and gets no negatives as a first term. See
     ``medsim.builds.negatives.SamplerFactory``.
     """
-    embedding = index.embedding
-    if embedding is None:
-        raise OptionError("embedding negatives need an embedding of the terms")
-
+    embedding: Any = index.embedding  # a build with this strategy has one
     shared: list[CandidateSource] = []
 
     def source_of(positives: PositiveSet) -> CandidateSource:

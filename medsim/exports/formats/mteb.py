@@ -185,11 +185,9 @@ _RELATED = "Is one of two medical terms the parent of the other?"
 
 def _set_tasks(run: Export, source: _Source) -> Iterator[dict[str, object]]:
     """Yield a task of pair classification for each requested set."""
-    stats = source.build.stats()
-    if run.options.datasets:
-        stats = stats.filter(pl.col("dataset").is_in(run.options.datasets))
-    else:
-        stats = stats.filter(pl.col("dataset") != PARENT_CHILD)
+    datasets, are_synonyms = run.options.datasets, pl.col("dataset") != PARENT_CHILD
+    are_chosen = pl.col("dataset").is_in(datasets) if datasets else are_synonyms
+    stats = source.build.stats().filter(are_chosen)
     if run.options.difficulty:
         stats = stats.filter(difficulty=run.options.difficulty)
     for row in stats.iter_rows(named=True):

@@ -155,6 +155,11 @@ class Scale:
         texts = SHEET_LANGUAGES[language]["scale"]
         return replace(self, choices=choices, language=language, **texts)
 
+    def asking(self, question: str | None, words: Sequence[str] | None) -> Scale:
+        """Return the scale with another question and other words, if given; see ``worded``."""
+        worded = self.worded(words) if words else self
+        return replace(worded, question=question or worded.question)
+
 
 def _plain(text: str) -> str:
     return _INSIGNIFICANT.sub("", text.lower())

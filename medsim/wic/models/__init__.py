@@ -122,7 +122,7 @@ class EmbeddedModel(WicModel):
 
     Attributes:
         gives: whether the embedding has vectors of ``WORDS`` or of ``TERMS``.
-        accepts: the options that it has besides the options of its embedding.
+        accepts: the options that it has besides the options of its embedding and of training.
         inputs: the kinds of input that it can read, the default first.
         reads: the chosen input.
     """
@@ -271,7 +271,8 @@ def _embedded_model(name: str, given: Any, options: dict[str, str]) -> EmbeddedM
         way = "fine-tuned" if is_tuned else "cosine"
     chosen = classes[way]
     readable = chosen.readable(source)
-    _check_options(settings, chosen.accepts)
+    defaults = asdict(chosen.default) if issubclass(chosen, TrainedModel) else {}
+    _check_options(settings, (*chosen.accepts, *defaults))
     reads = settings.get("input", readable[0])
     if reads not in readable:
         raise OptionError(
@@ -279,7 +280,6 @@ def _embedded_model(name: str, given: Any, options: dict[str, str]) -> EmbeddedM
         )
     if not issubclass(chosen, TrainedModel):
         return chosen(name=name, reads=reads, embedding=embedding)
-    defaults = asdict(chosen.default)
     wanted = {name: settings.get(name, str(value)) for name, value in defaults.items()}
     training = parse(wanted, Training, "option of training")
     return chosen(name=name, reads=reads, embedding=embedding, training=training)

@@ -26,7 +26,7 @@ from medsim.wic.models import (
     TrainedModel,
     threshold_answers,
 )
-from medsim.wic.models.training import TRAINING_OPTIONS, Training, precision_of, train
+from medsim.wic.models.training import Training, precision_of, train
 
 if TYPE_CHECKING:
     from medsim.wic.dataset import Round, WicDataset
@@ -142,7 +142,7 @@ class TunedModel(TrainedModel):
 
     way: ClassVar[str] = "fine-tuned"
     gives: ClassVar[str] = TERMS
-    accepts: ClassVar[tuple[str, ...]] = ("input", "tune", *TRAINING_OPTIONS)
+    accepts: ClassVar[tuple[str, ...]] = ("input", "tune")
     inputs: ClassVar[tuple[str, ...]] = (QUOTED,)
     default: ClassVar[Training] = Training(epochs=10, rate=2e-5, batch=32)
 

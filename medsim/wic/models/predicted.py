@@ -30,22 +30,6 @@ _COLUMNS = ("prediction", "score", *IDENTITY)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Predictions:
-    """The answers of a model to instances.
-
-    Attributes:
-        answers: bool[n_instances], whether both terms have one meaning; None if the model gives
-            only scores.
-        scores: float64[n_instances], higher if the same meaning is more likely; None if it gives
-            none.
-    """
-
-    answers: Flags | None
-    scores: Values | None
-    sha256: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class PredictedModel(WicModel):
     """A model whose predictions are in a file.
 
@@ -70,28 +54,28 @@ class PredictedModel(WicModel):
 
     def answers(self, dataset: WicDataset, context: Context) -> ModelAnswers:  # noqa: ARG002
         """Return the answers in the file, or the answers by a threshold on its scores."""
-        predictions = read_predictions(self.file, dataset.instances[dataset.tested])
-        digests = {str(self.file): predictions.sha256}
+        given, given_scores, sha256 = read_predictions(self.file, dataset.instances[dataset.tested])
+        digests = {str(self.file): sha256}
         scores = np.full(dataset.instances.height, np.nan)
-        if predictions.scores is not None:
-            scores[dataset.tested] = predictions.scores
+        if given_scores is not None:
+            scores[dataset.tested] = given_scores
         if self.dev is not None and (
-            predictions.answers is not None or dataset.is_crossed or not len(dataset.dev)
+            given is not None or dataset.is_crossed or not len(dataset.dev)
         ):
             raise OptionError(
                 f"dev={self.dev} does not apply: {self.file} has predictions, or {dataset.name} no "
                 "dev split; leave it out, or add `dev`"
             )
-        if predictions.answers is not None:
+        if given is not None:
             positive = np.zeros(len(scores), np.bool_)
-            positive[dataset.tested] = predictions.answers
+            positive[dataset.tested] = given
             return replace(fixed_answers(positive, scores), digests=digests)
         if self.dev is not None:
-            of_dev = read_predictions(self.dev, dataset.instances[dataset.dev])
-            if of_dev.scores is None:
+            _, of_dev, sha256 = read_predictions(self.dev, dataset.instances[dataset.dev])
+            if of_dev is None:
                 raise OptionError(f"{self.dev} has no column 'score', unlike {self.file}")
-            scores[dataset.dev] = of_dev.scores
-            digests[str(self.dev)] = of_dev.sha256
+            scores[dataset.dev] = of_dev
+            digests[str(self.dev)] = sha256
         elif not dataset.is_crossed:
             raise OptionError(
                 f"{self.file} has only scores; add scores of the dev split to choose a threshold: "
@@ -104,12 +88,19 @@ class PredictedModel(WicModel):
 MODELS.register(PredictedModel.way, PredictedModel)
 
 
-def read_predictions(path: Path, instances: pl.DataFrame) -> Predictions:
+def read_predictions(
+    path: Path, instances: pl.DataFrame
+) -> tuple[Flags | None, Values | None, str]:
     """Return the predictions in a file.
 
     A file is CSV, TSV, Parquet or JSON lines, with a column ``prediction`` (1, T, true or yes; 0,
     F, false or no; letter case does not matter), a column ``score``, or both. Rows are in the order
     of the instances, or have the columns of ``instances.IDENTITY``. An error names the line.
+
+    Returns:
+        bool[n_instances], whether both terms have one meaning; float64[n_instances], scores that
+        are higher if the same meaning is more likely; and the SHA-256 of the file. Answers or
+        scores are None if the file lacks them.
     """
     with reading(path, "predictions"):
         table = read_table(path, (), _COLUMNS)
@@ -119,7 +110,7 @@ def read_predictions(path: Path, instances: pl.DataFrame) -> Predictions:
         rows = _rows_of(table, instances)
         answers = _answers(table)[rows] if "prediction" in columns else None
         scores = _scores(table)[rows] if "score" in columns else None
-        return Predictions(answers=answers, scores=scores, sha256=table.sha256)
+        return answers, scores, table.sha256
 
 
 def _answers(table: TextTable) -> Flags:

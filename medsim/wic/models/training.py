@@ -38,9 +38,6 @@ class Training(Options):
     batch: Annotated[int, Option("Instances per step.", least=1, most=100_000)]
 
 
-TRAINING_OPTIONS = ("epochs", "rate", "batch")
-
-
 def prepare_torch(needed_by: str, threads: int) -> None:
     """Set the number of threads of PyTorch in this process; raise OptionError without PyTorch."""
     with needing(f"{needed_by} needs PyTorch", "baselines"):

@@ -25,13 +25,7 @@ from medsim.wic.models import (
     fixed_answers,
     frequent_label,
 )
-from medsim.wic.models.training import (
-    TRAINING_OPTIONS,
-    Training,
-    precision_of,
-    prepare_torch,
-    train,
-)
+from medsim.wic.models.training import Training, precision_of, prepare_torch, train
 
 if TYPE_CHECKING:
     from medsim.wic.dataset import Round, WicDataset
@@ -167,7 +161,7 @@ class BilstmModel(TrainedModel):
 
     way: ClassVar[str] = "bilstm"
     gives: ClassVar[str] = WORDS
-    accepts: ClassVar[tuple[str, ...]] = ("input", "network", *TRAINING_OPTIONS)
+    accepts: ClassVar[tuple[str, ...]] = ("input", "network")
     inputs: ClassVar[tuple[str, ...]] = (SENTENCE, TARGET_WORD)
     default: ClassVar[Training] = Training(epochs=20, rate=1e-3, batch=32)
 

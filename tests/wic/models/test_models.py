@@ -22,7 +22,6 @@ from medsim.wic.models import (
     TARGET_WORD,
     CoinModel,
     EmbeddedModel,
-    TrainedModel,
     WicModel,
     model_of,
 )
@@ -51,7 +50,6 @@ def test_every_registered_model_declares_its_needs(way: str) -> None:
     if issubclass(kind, EmbeddedModel):
         assert set(kind.inputs) <= {SENTENCE, TARGET_WORD, QUOTED}
         assert set(kind.accepts) <= set(_OPTIONS)
-        assert ("epochs" in kind.accepts) == issubclass(kind, TrainedModel)
 
 
 def test_a_text_names_a_model_and_its_options(tmp_path: Path) -> None:

@@ -45,10 +45,12 @@ def path(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
     ],
 )
 def test_answers_are_read_in_the_order_of_the_instances(path: Path, cells: list) -> None:
-    predictions = read_predictions(write(path, pl.DataFrame({"prediction": cells})), INSTANCES)
+    answers, scores, _ = read_predictions(
+        write(path, pl.DataFrame({"prediction": cells})), INSTANCES
+    )
 
-    assert np.array_equal(predictions.answers, [True, False, False, True])
-    assert predictions.scores is None
+    assert np.array_equal(answers, [True, False, False, True])
+    assert scores is None
 
 
 def test_rows_that_identify_instances_may_come_in_any_order(path: Path) -> None:
@@ -56,19 +58,19 @@ def test_rows_that_identify_instances_may_come_in_any_order(path: Path) -> None:
         prediction=pl.Series([1, 0, 1, 1]), score=pl.Series([0.5, -1.0, 2.0, 3.0])
     )
 
-    predictions = read_predictions(write(path, rows[[2, 0, 3, 1]]), INSTANCES)
+    answers, scores, _ = read_predictions(write(path, rows[[2, 0, 3, 1]]), INSTANCES)
 
-    assert np.array_equal(predictions.answers, [True, False, True, True])
-    assert np.array_equal(predictions.scores, [0.5, -1, 2, 3])
+    assert np.array_equal(answers, [True, False, True, True])
+    assert np.array_equal(scores, [0.5, -1, 2, 3])
 
 
 def test_a_repeated_instance_has_one_row(path: Path) -> None:
     rows = INSTANCES.select(IDENTITY).with_columns(score=pl.Series([1.0, 2.0, 3.0, 4.0]))
 
-    predictions = read_predictions(write(path, rows), INSTANCES[[0, 1, 2, 3, 1]])
+    answers, scores, _ = read_predictions(write(path, rows), INSTANCES[[0, 1, 2, 3, 1]])
 
-    assert predictions.answers is None
-    assert np.array_equal(predictions.scores, [1, 2, 3, 4, 2])
+    assert answers is None
+    assert np.array_equal(scores, [1, 2, 3, 4, 2])
 
 
 @pytest.mark.parametrize(
@@ -122,6 +124,6 @@ def test_a_line_separator_inside_json_does_not_end_a_line(tmp_path: Path) -> Non
     path = tmp_path / "a.jsonl"
     path.write_text(json.dumps(row, ensure_ascii=False), encoding="utf-8")
 
-    predictions = read_predictions(path, instances)
+    answers, *_ = read_predictions(path, instances)
 
-    assert np.array_equal(predictions.answers, [True])
+    assert np.array_equal(answers, [True])
