@@ -11,7 +11,7 @@ from medsim.kernels.types import ByteTable, Flags, Ids, Singles, Values, Vectors
 
 _N_TREES = 200
 _SEEN = 0.4  # share of the features that a tree sees
-_N_STRATA = 100
+_N_STRATA = 50
 
 
 class CrossFitted:
@@ -64,18 +64,16 @@ def _trained(bins: ByteTable, labels: Flags) -> Trees:
 def strata_of_scores(scores: Values, parts: Ids) -> Ids:
     """Return strata of rows of the same part with nearly equal scores: int32[n_rows], from 0 on.
 
-    All parts together have 100 strata, and scores divide the rows of a part equally.
+    Each part is divided into 50 strata, at scores that divide its rows equally.
 
     Args:
         scores: float64[n_rows].
         parts: int32[n_rows], from 0 on.
     """
     strata = np.empty(len(scores), np.int32)
-    n_parts = 1 + parts.max()
-    n_strata = _N_STRATA // n_parts
-    for part in range(n_parts):
+    for part in range(1 + parts.max()):
         members = parts == part
         ascending = np.sort(scores[members])
-        cuts = ascending[np.arange(1, n_strata) * len(ascending) // n_strata]
-        strata[members] = part * n_strata + np.searchsorted(cuts, scores[members], side="right")
+        cuts = ascending[np.arange(1, _N_STRATA) * len(ascending) // _N_STRATA]
+        strata[members] = part * _N_STRATA + np.searchsorted(cuts, scores[members], side="right")
     return strata
