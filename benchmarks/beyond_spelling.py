@@ -1,6 +1,6 @@
 """What baselines, other learners and models know beyond spelling, on four terminologies.
 
-The other learners are trained on one half of the terminology and score the other, as medsim's
+The other learners are trained on one half of the terminology and score the other, much as medsim's
 classifier does. Those "of spelling" see other features than it, which name no letter and no word.
 Those "trained here" see which n-grams or words two terms differ in: they learn vocabulary, and so
 what a model of meaning should know.
@@ -28,8 +28,8 @@ from benchmarks.leaderboard.__main__ import packaged
 from benchmarks.shortcuts import source_of
 from medsim.builds.spelling import (
     Fragments,
-    halves_of,
     learned_scores,
+    parts_of,
     spelling_of,
     strata_of_spelling,
 )
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from medsim.builds.spelling import Spelling
     from medsim.kernels.types import Flags, Ids, Rows, Values, Vectors
 
-_N_HALVINGS = 5
+_N_DIVISIONS = 5
 _MOST_TRAINED = 1 << 16  # pairs of a half
 _MOST_SCORED = 50_000  # positives that models and other learners score; of more, a sample
 _CONCEPTS = 2_000  # of the invented release
@@ -64,7 +64,7 @@ def measure(settings: Settings) -> Measured:
             total += seconds
     return Measured(
         about=f"the default builds of {', '.join(names)}: AUC, matched AUC, AUC beyond spelling "
-        f"(standard deviation over {_N_HALVINGS} halvings)",
+        f"(standard deviation over {_N_DIVISIONS} divisions)",
         times=f"{total:.0f} s; {'; '.join(said)}",
         fingerprint=hashlib.sha256("; ".join(said).encode()).hexdigest()[:16],
     )
@@ -86,19 +86,20 @@ def _rows(build: medsim.Build, settings: Settings, folder: Path) -> list[str]:
     """Return a line for each baseline, learner and model; small sizes have only baselines."""
     pairs = build.pairs().filter(dataset="syn_syn").unique("pair_id").sort("pair_id")
     spelling, labels = spelling_of(pairs), pairs["label"].to_numpy() == 1
-    halves = [halves_of(spelling, labels, seed) for seed in range(_N_HALVINGS)]
-    scores = [learned_scores(spelling, labels, of_seed) for of_seed in halves]
+    parts = [parts_of(spelling, labels, seed) for seed in range(_N_DIVISIONS)]
+    scores = [learned_scores(spelling, labels, of_seed) for of_seed in parts]
     similarities = {
         name: baseline.similarities(spelling).astype(np.float64)
         for name, baseline in BASELINES.items()
     }
     similarities["spelling"] = scores[0]
     strata = [np.zeros(len(labels), np.int32), strata_of_spelling(spelling)]
-    strata += [strata_of_scores(*of_seed) for of_seed in zip(scores, halves, strict=True)]
+    strata += [strata_of_scores(*of_seed) for of_seed in zip(scores, parts, strict=True)]
     if settings.quick:
         return [*_lines(similarities, labels, strata)]
     of_models, is_scored = _of_models(build, pairs, settings, folder)
-    learned = _learned(spelling, labels, halves[0], is_scored)
+    halves = parts_of(spelling, labels, n_parts=2) == 1
+    learned = _learned(spelling, labels, halves, is_scored)
     of_scored = [of_pairs[is_scored] for of_pairs in strata]
     return [
         *_lines(similarities, labels, strata),
@@ -107,7 +108,7 @@ def _rows(build: medsim.Build, settings: Settings, folder: Path) -> list[str]:
 
 
 def _lines(similarities: dict[str, Values], labels: Flags, strata: list[Ids]) -> Iterator[str]:
-    """Return lines, given the strata of all pairs, of equal spelling, and of each halving."""
+    """Return lines, given the strata of all pairs, of equal spelling, and of each division."""
     areas = [MatchedPairs(labels, of, by_precision=at > 1) for at, of in enumerate(strata)]
     for name, values in similarities.items():
         plain, matched, *beyond = (area.sample(values).auc.value for area in areas)

@@ -32,6 +32,7 @@ _WORD = r"[\p{L}\p{N}]+"
 _AT_ONCE = 1 << 17  # pairs; the first so many train the classifier
 _DRAW = np.uint64(0)
 _LARGE = 0.001  # of the positives
+_FEW = 32_000  # positives
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -207,42 +208,45 @@ class SpellingFeatures:
         return np.array(features, np.float32)
 
 
-def halves_of(spelling: Spelling, labels: Flags, seed: int = 0) -> Flags:
-    """Return the half of the terminology of each pair's first term: bool[n_pairs].
+def parts_of(spelling: Spelling, labels: Flags, seed: int = 0, n_parts: int | None = None) -> Ids:
+    """Return the part of the terminology of each pair's first term: int32[n_pairs], from 0 on.
 
-    Terms that positives connect, directly or through others, are in the same half. A hash of the
+    Terms that positives connect, directly or through others, are in the same part. A hash of the
     terms and the seed decides which, except for groups of terms with more than 0.1% of the
-    positives. These come first, the largest first, each in the half with fewer positives so far,
-    because the classifier depends on which of them are together.
+    positives. These come first, the largest first, each in the part with the fewest positives so
+    far, because the classifier depends on which of them are together.
 
     Args:
         spelling: the pairs.
         labels: bool[n_pairs], true for positives.
         seed: random seed.
+        n_parts: number of parts; by default two, or five with fewer than 32,000 positives, since
+            half of these are too few to learn from.
     """
+    n_parts = n_parts or (5 if np.count_nonzero(labels) < _FEW else 2)
     connected = components(len(spelling.terms), spelling.first[labels], spelling.second[labels])
     smallest = np.full(len(connected), np.iinfo(np.uint64).max)
     np.minimum.at(smallest, connected, content_hashes(spelling.terms))
-    halves: Flags = tie_hashes(np.uint64(seed), _DRAW, smallest) % np.uint64(2) == 1
+    drawn = tie_hashes(np.uint64(seed), _DRAW, smallest)
+    parts = (drawn % np.uint64(n_parts)).astype(np.int32)
     n_positives = np.bincount(connected[spelling.first[labels]], minlength=len(connected))
     large = np.flatnonzero(n_positives > _LARGE * labels.sum())
-    dealt = [0, 0]
+    dealt = np.zeros(n_parts, np.int64)
     for group in large[np.lexsort((smallest[large], -n_positives[large]))]:
-        half = int(dealt[1] < dealt[0])
-        halves[group] = half == 1
-        dealt[half] += n_positives[group]
-    return halves[connected[spelling.first]]
+        parts[group] = dealt.argmin()
+        dealt[parts[group]] += n_positives[group]
+    return parts[connected[spelling.first]]
 
 
-def learned_scores(spelling: Spelling, labels: Flags, halves: Flags, seed: int = 0) -> Values:
+def learned_scores(spelling: Spelling, labels: Flags, parts: Ids, seed: int = 0) -> Values:
     """Return how alike a spelling classifier takes the terms of pairs to be, cross-fitted.
 
-    Pairs of one half are scored by a classifier that learned positives and negatives of the other.
+    Pairs of a part are scored by a classifier that learned positives and negatives of the others.
 
     Args:
         spelling: the pairs.
         labels: bool[n_pairs], true for positives.
-        halves: bool[n_pairs], the half of each pair.
+        parts: int32[n_pairs], the part of each pair, from 0 on.
         seed: random seed, which draws the pairs to learn from if there are more than 131,072.
 
     Returns:
@@ -256,6 +260,6 @@ def learned_scores(spelling: Spelling, labels: Flags, halves: Flags, seed: int =
     for begin in range(0, len(order), _AT_ONCE):
         rows = order[begin : begin + _AT_ONCE]
         of_rows = features.of(first[rows], second[rows])
-        fitted = fitted or CrossFitted(of_rows, labels[rows], halves[rows])
-        scores[rows] = fitted.log_odds(of_rows, halves[rows])
+        fitted = fitted or CrossFitted(of_rows, labels[rows], parts[rows], 1 + parts.max())
+        scores[rows] = fitted.log_odds(of_rows, parts[rows])
     return scores

@@ -20,8 +20,8 @@ import polars as pl
 from medsim.builds.spelling import (
     Fragments,
     Spelling,
-    halves_of,
     learned_scores,
+    parts_of,
     spelling_of,
     strata_of_spelling,
 )
@@ -74,7 +74,7 @@ BASELINES = {
         ),
     ),
     "spelling": Baseline(
-        describes="log odds of synonyms by a spelling classifier, trained on the other half",
+        describes="log odds of synonyms by a spelling classifier, trained on other terms",
         similarities=lambda spelling: spelling.learned,
     ),
     "word_overlap": Baseline(
@@ -85,10 +85,10 @@ BASELINES = {
 """The baselines by name."""
 
 DEFINITION = 2
-"""The version of the features, the halves, the classifier and the strata of ``learned_strata``."""
+"""The version of the features, the parts, the classifier and the strata of ``learned_strata``."""
 
-FEWEST_POSITIVES = 500
-"""The fewest positives of a half to train on; with fewer, spelling still tells the pairs apart."""
+FEWEST_POSITIVES = 800
+"""The fewest positives to train on; with fewer, spelling still tells the pairs apart."""
 
 _DIGEST = hashlib.sha256().digest_size
 
@@ -96,7 +96,7 @@ _DIGEST = hashlib.sha256().digest_size
 def learned_strata(pairs: pl.DataFrame, identity: str, cache: Path | None) -> pl.DataFrame:
     """Return the scores of pairs by a spelling classifier, and strata of nearly equal scores.
 
-    The classifier needs 500 positives in each half. With fewer, scores are null, and strata are
+    The classifier needs 800 positives to train on. With fewer, scores are null, and strata are
     those of ``strata_of_spelling``.
 
     Args:
@@ -117,15 +117,16 @@ def learned_strata(pairs: pl.DataFrame, identity: str, cache: Path | None) -> pl
 
 def _learned_strata(pairs: pl.DataFrame) -> pl.DataFrame:
     spelling, labels = spelling_of(pairs), pairs["label"].to_numpy() == 1
-    halves = halves_of(spelling, labels)
-    if np.bincount(halves[labels], minlength=2).min() < FEWEST_POSITIVES:
+    parts = parts_of(spelling, labels)
+    n_positives = np.bincount(parts[labels], minlength=1)
+    if n_positives.sum() - n_positives.max() < FEWEST_POSITIVES:
         strata = strata_of_spelling(spelling)
         return pairs.select("pair_id", spelling=pl.lit(None, pl.Float32), stratum=pl.Series(strata))
-    scores = learned_scores(spelling, labels, halves)
+    scores = learned_scores(spelling, labels, parts)
     return pairs.select(
         "pair_id",
         spelling=pl.Series(scores, dtype=pl.Float32),
-        stratum=pl.Series(strata_of_scores(scores, halves)),
+        stratum=pl.Series(strata_of_scores(scores, parts)),
     )
 
 

@@ -512,7 +512,7 @@ def with_strata(input_: EvaluationInput, cache: Path | None) -> EvaluationInput:
         if not learned["spelling"].count():
             few = (
                 f"{input_.name} has too few positives to train the spelling classifier (it "
-                f"needs {FEWEST_POSITIVES} in each half): the AUC beyond spelling compares pairs "
+                f"needs {FEWEST_POSITIVES} to train on): the AUC beyond spelling compares pairs "
                 "of the same edit distance and about the same lengths instead"
             )
             provenance = {**input_.provenance, "strata": "edit distance"}

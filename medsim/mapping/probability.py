@@ -134,7 +134,7 @@ def likely_concepts(
     known = _known(known, left_out.select("list", "name_id"))
     features = np.concatenate([*found.features(known)], axis=1)
     group = "right" if names["concept"].n_unique() > _FEW else "list"
-    halves = (known[group] % 2 == 1).to_numpy()
+    halves = (known[group] % 2).cast(pl.Int32).to_numpy()
     model = CrossFitted(features, known["is_right"].to_numpy(), halves)
     known = known.with_columns(odds=model.log_odds(features, halves))
     fitted = _alternatives(known, drawn)
@@ -169,7 +169,7 @@ def _known(pairs: pl.DataFrame, left_out: pl.DataFrame) -> pl.DataFrame:
 
 def _log_odds(model: CrossFitted, features: Vectors) -> Values:
     """Return the mean log odds of the models of both halves: float64[n_pairs]."""
-    first, second = (np.full(features.shape[1], half) for half in (False, True))
+    first, second = (np.full(features.shape[1], half) for half in (0, 1))
     return (model.log_odds(features, first) + model.log_odds(features, second)) / 2
 
 

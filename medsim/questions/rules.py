@@ -36,7 +36,7 @@ class NameScores:
 
     def __init__(self, names: pl.DataFrame, first: Ids, second: Ids, labels: Flags) -> None:
         self._features = SpellingFeatures(names["lower_term"])
-        self._halves = names["component"].rank("dense").to_numpy() % 2 == 1
+        self._halves = (names["component"].rank("dense") % 2).cast(pl.Int32).to_numpy()
         n_positives = np.bincount(self._halves[first[labels]], minlength=2)
         self.is_learned = bool(n_positives.min() >= _MIN_POSITIVES)
         if self.is_learned:

@@ -1,4 +1,4 @@
-"""A classifier of rows in two halves: each half is scored by what was learned from the other."""
+"""A classifier of rows in parts: each part is scored by what was learned from the others."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _N_STRATA = 50
 
 
 class CrossFitted:
-    """A gradient boosting classifier for each half, trained on the other half.
+    """A gradient boosting classifier for each part, trained on the other parts.
 
     Features are divided into 255 bins, at values that are equally frequent in all rows. Trees are
     large, add little each and see 40% of the features, so that a forest or another boosting on the
@@ -25,20 +25,21 @@ class CrossFitted:
     Args:
         features: float32[n_features, n_rows], without NaN.
         labels: bool[n_rows].
-        halves: bool[n_rows].
+        parts: int32[n_rows], from 0 on.
+        n_parts: number of parts.
     """
 
-    def __init__(self, features: Vectors, labels: Flags, halves: Flags) -> None:
+    def __init__(self, features: Vectors, labels: Flags, parts: Ids, n_parts: int = 2) -> None:
         self._edges = np.array([_edges(values) for values in features])
         bins = binned(features, self._edges)
-        others = [halves != half for half in (False, True)]
+        others = [parts != part for part in range(n_parts)]
         self._trees = [_trained(np.compress(other, bins, 1), labels[other]) for other in others]
 
-    def log_odds(self, features: Vectors, halves: Flags) -> Values:
-        """Return the log odds of positives for rows of both halves: float64[n_rows]."""
-        bins, odds = binned(features, self._edges), np.empty(len(halves))
-        for half, trees in enumerate(self._trees):
-            odds[halves == half] = log_odds(np.compress(halves == half, bins, 1), trees)
+    def log_odds(self, features: Vectors, parts: Ids) -> Values:
+        """Return the log odds of positives for rows of all parts: float64[n_rows]."""
+        bins, odds = binned(features, self._edges), np.empty(len(parts))
+        for part, trees in enumerate(self._trees):
+            odds[parts == part] = log_odds(np.compress(parts == part, bins, 1), trees)
         return odds
 
 
@@ -60,20 +61,19 @@ def _trained(bins: ByteTable, labels: Flags) -> Trees:
     return boosted_trees(bins, labels, start, _N_TREES, n_drawn)
 
 
-def strata_of_scores(scores: Values, halves: Flags) -> Ids:
-    """Return strata of rows of the same half with nearly equal scores: int32[n_rows], from 0 on.
+def strata_of_scores(scores: Values, parts: Ids) -> Ids:
+    """Return strata of rows of the same part with nearly equal scores: int32[n_rows], from 0 on.
 
-    Each half is divided into 50 strata, at scores that divide its rows equally.
+    Each part is divided into 50 strata, at scores that divide its rows equally.
 
     Args:
         scores: float64[n_rows].
-        halves: bool[n_rows].
+        parts: int32[n_rows], from 0 on.
     """
     strata = np.empty(len(scores), np.int32)
-    for half in (False, True):
-        members = halves == half
+    for part in range(1 + parts.max()):
+        members = parts == part
         ascending = np.sort(scores[members])
         cuts = ascending[np.arange(1, _N_STRATA) * len(ascending) // _N_STRATA]
-        of_half = np.searchsorted(cuts, scores[members], side="right")
-        strata[members] = half * _N_STRATA + of_half
+        strata[members] = part * _N_STRATA + np.searchsorted(cuts, scores[members], side="right")
     return strata

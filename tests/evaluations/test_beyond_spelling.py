@@ -12,7 +12,7 @@ from fixtures.release import random_release
 from scipy.stats import rankdata
 
 import medsim
-from medsim.builds.spelling import halves_of, learned_scores, spelling_of
+from medsim.builds.spelling import learned_scores, parts_of, spelling_of
 from medsim.evaluations import baselines
 from medsim.evaluations.inputs import EvaluationInput
 from medsim.statistics.boosting import strata_of_scores
@@ -95,23 +95,23 @@ def test_no_baseline_of_a_real_terminology_is_far_from_chance(once: Once, tmp_pa
     assert value_of(spelling, label, np.zeros(len(label))) > 0.88  # what the strata take away
 
 
-def test_terms_that_positives_connect_are_in_one_half(evaluation: medsim.Evaluation) -> None:
+def test_terms_that_positives_connect_are_in_one_part(evaluation: medsim.Evaluation) -> None:
     pairs = of_headline(evaluation)
     spelling, labels = spelling_of(pairs), pairs["label"].to_numpy() == 1
 
-    halves = halves_of(spelling, labels)
+    parts = parts_of(spelling, labels)
 
-    half_of_term = {}
-    for first, second, half in zip(
-        spelling.first[labels], spelling.second[labels], halves[labels], strict=True
+    part_of_term = {}
+    for first, second, part in zip(
+        spelling.first[labels], spelling.second[labels], parts[labels], strict=True
     ):
-        assert half_of_term.setdefault(first, half) == half
-        assert half_of_term.setdefault(second, half) == half
-    assert 0.3 < halves.mean() < 0.7
-    assert not np.array_equal(halves, halves_of(spelling, labels, seed=1))
+        assert part_of_term.setdefault(first, part) == part
+        assert part_of_term.setdefault(second, part) == part
+    assert np.bincount(parts, minlength=5).min() > 0.1 * len(parts)
+    assert not np.array_equal(parts, parts_of(spelling, labels, seed=1))
     stratum = pairs["stratum"].to_numpy()
-    assert np.array_equal(stratum >= 50, halves)
-    assert np.bincount(stratum).min() > len(pairs) / 100 * 0.5
+    assert np.array_equal(stratum // 50, parts)
+    assert np.bincount(stratum).min() > len(pairs) / 250 * 0.5
 
 
 @pytest.mark.parametrize("seed", [0, 1])
@@ -121,11 +121,11 @@ def test_large_groups_of_terms_are_dealt_by_size(seed: int) -> None:
     pairs = pl.DataFrame([*rows, ("b 0", "a 0")], schema=["term1", "term2"], orient="row")
     labels = np.arange(len(pairs)) < len(rows)
 
-    halves = halves_of(spelling_of(pairs), labels, seed)
+    parts = parts_of(spelling_of(pairs), labels, seed, n_parts=2)
 
-    dealt = pairs.with_columns(half=halves).group_by(pl.col("term1").str.slice(0, 1)).all()
-    of_group = {group: {*half} for group, half in dealt.select("term1", "half").iter_rows()}
-    assert of_group == {"b": {False}, "d": {True}, "a": {True}, "c": {False}}  # 8 and 1, 5 and 4
+    dealt = pairs.with_columns(part=parts).group_by(pl.col("term1").str.slice(0, 1)).all()
+    of_group = {group: {*part} for group, part in dealt.select("term1", "part").iter_rows()}
+    assert of_group == {"b": {0}, "d": {1}, "a": {1}, "c": {0}}  # 8 and 1, 5 and 4
 
 
 def test_a_second_run_takes_the_scores_from_the_cache(
@@ -200,7 +200,7 @@ def test_scores_do_not_depend_on_the_order_of_pairs() -> None:
     other_labels = labels[order]
 
     scores, others = (
-        learned_scores(spelling, of_pairs, halves_of(spelling, of_pairs))
+        learned_scores(spelling, of_pairs, parts_of(spelling, of_pairs))
         for spelling, of_pairs in (
             (spelling_of(pairs), labels), (spelling_of(pairs[order]), other_labels)
         )
@@ -210,11 +210,11 @@ def test_scores_do_not_depend_on_the_order_of_pairs() -> None:
     assert value_of(scores, labels, np.zeros(600)) > 0.9
 
 
-def test_a_half_is_divided_equally() -> None:
-    scores, halves = np.arange(1000.0), np.arange(1000) % 4 == 0
+def test_a_part_is_divided_equally() -> None:
+    scores, parts = np.arange(1000.0), np.where(np.arange(1000) % 4 == 0, 1, 0)
 
-    strata = strata_of_scores(scores, halves)
+    strata = strata_of_scores(scores, parts)
 
-    assert np.bincount(strata[~halves]).tolist() == [15] * 50
-    assert np.bincount(strata[halves])[50:].tolist() == [5] * 50
-    assert (np.diff(strata[halves]) >= 0).all()
+    assert np.bincount(strata[parts == 0]).tolist() == [15] * 50
+    assert np.bincount(strata[parts == 1])[50:].tolist() == [5] * 50
+    assert (np.diff(strata[parts == 1]) >= 0).all()
