@@ -29,9 +29,9 @@ from benchmarks.shortcuts import source_of
 from medsim.builds.spelling import (
     Fragments,
     learned_scores,
-    parts_of,
     spelling_of,
     strata_of_spelling,
+    terminology_parts,
 )
 from medsim.evaluations.baselines import BASELINES
 from medsim.statistics.boosting import strata_of_scores
@@ -86,7 +86,7 @@ def _rows(build: medsim.Build, settings: Settings, folder: Path) -> list[str]:
     """Return a line for each baseline, learner and model; small sizes have only baselines."""
     pairs = build.pairs().filter(dataset="syn_syn").unique("pair_id").sort("pair_id")
     spelling, labels = spelling_of(pairs), pairs["label"].to_numpy() == 1
-    parts = [parts_of(spelling, labels, seed) for seed in range(_N_DIVISIONS)]
+    parts = [terminology_parts(spelling, labels, seed) for seed in range(_N_DIVISIONS)]
     scores = [learned_scores(spelling, labels, of_seed) for of_seed in parts]
     similarities = {
         name: baseline.similarities(spelling).astype(np.float64)
@@ -98,7 +98,7 @@ def _rows(build: medsim.Build, settings: Settings, folder: Path) -> list[str]:
     if settings.quick:
         return [*_lines(similarities, labels, strata)]
     of_models, is_scored = _of_models(build, pairs, settings, folder)
-    halves = parts_of(spelling, labels, n_parts=2) == 1
+    halves = terminology_parts(spelling, labels, n_parts=2) == 1
     learned = _learned(spelling, labels, halves, is_scored)
     of_scored = [of_pairs[is_scored] for of_pairs in strata]
     return [

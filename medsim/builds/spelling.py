@@ -208,7 +208,9 @@ class SpellingFeatures:
         return np.array(features, np.float32)
 
 
-def parts_of(spelling: Spelling, labels: Flags, seed: int = 0, n_parts: int | None = None) -> Ids:
+def terminology_parts(
+    spelling: Spelling, labels: Flags, seed: int = 0, n_parts: int | None = None
+) -> Ids:
     """Return the part of the terminology of each pair's first term: int32[n_pairs], from 0 on.
 
     Terms that positives connect, directly or through others, are in the same part. A hash of the

@@ -21,9 +21,9 @@ from medsim.builds.spelling import (
     Fragments,
     Spelling,
     learned_scores,
-    parts_of,
     spelling_of,
     strata_of_spelling,
+    terminology_parts,
 )
 from medsim.core.errors import OutputError
 from medsim.core.files import write_file
@@ -117,7 +117,7 @@ def learned_strata(pairs: pl.DataFrame, identity: str, cache: Path | None) -> pl
 
 def _learned_strata(pairs: pl.DataFrame) -> pl.DataFrame:
     spelling, labels = spelling_of(pairs), pairs["label"].to_numpy() == 1
-    parts = parts_of(spelling, labels)
+    parts = terminology_parts(spelling, labels)
     n_positives = np.bincount(parts[labels], minlength=1)
     if n_positives.sum() - n_positives.max() < FEWEST_POSITIVES:
         strata = strata_of_spelling(spelling)

@@ -12,7 +12,7 @@ from fixtures.release import random_release
 from scipy.stats import rankdata
 
 import medsim
-from medsim.builds.spelling import learned_scores, parts_of, spelling_of
+from medsim.builds.spelling import learned_scores, spelling_of, terminology_parts
 from medsim.evaluations import baselines
 from medsim.evaluations.inputs import EvaluationInput
 from medsim.statistics.boosting import strata_of_scores
@@ -99,7 +99,7 @@ def test_terms_that_positives_connect_are_in_one_part(evaluation: medsim.Evaluat
     pairs = of_headline(evaluation)
     spelling, labels = spelling_of(pairs), pairs["label"].to_numpy() == 1
 
-    parts = parts_of(spelling, labels)
+    parts = terminology_parts(spelling, labels)
 
     part_of_term = {}
     for first, second, part in zip(
@@ -108,7 +108,7 @@ def test_terms_that_positives_connect_are_in_one_part(evaluation: medsim.Evaluat
         assert part_of_term.setdefault(first, part) == part
         assert part_of_term.setdefault(second, part) == part
     assert np.bincount(parts, minlength=5).min() > 0.1 * len(parts)
-    assert not np.array_equal(parts, parts_of(spelling, labels, seed=1))
+    assert not np.array_equal(parts, terminology_parts(spelling, labels, seed=1))
     stratum = pairs["stratum"].to_numpy()
     assert np.array_equal(stratum // 50, parts)
     assert np.bincount(stratum).min() > len(pairs) / 250 * 0.5
@@ -121,7 +121,7 @@ def test_large_groups_of_terms_are_dealt_by_size(seed: int) -> None:
     pairs = pl.DataFrame([*rows, ("b 0", "a 0")], schema=["term1", "term2"], orient="row")
     labels = np.arange(len(pairs)) < len(rows)
 
-    parts = parts_of(spelling_of(pairs), labels, seed, n_parts=2)
+    parts = terminology_parts(spelling_of(pairs), labels, seed, n_parts=2)
 
     dealt = pairs.with_columns(part=parts).group_by(pl.col("term1").str.slice(0, 1)).all()
     of_group = {group: {*part} for group, part in dealt.select("term1", "part").iter_rows()}
@@ -200,7 +200,7 @@ def test_scores_do_not_depend_on_the_order_of_pairs() -> None:
     other_labels = labels[order]
 
     scores, others = (
-        learned_scores(spelling, of_pairs, parts_of(spelling, of_pairs))
+        learned_scores(spelling, of_pairs, terminology_parts(spelling, of_pairs))
         for spelling, of_pairs in (
             (spelling_of(pairs), labels), (spelling_of(pairs[order]), other_labels)
         )
