@@ -242,7 +242,7 @@ _Quiet = Annotated[
     typer.Option(
         "--quiet",
         "-q",
-        help="Print only warnings and errors; tables only with --format, or if nothing is written.",
+        help="Print only warnings and errors; also tables with --format, or if there is no OUT.",
         rich_help_panel=_OUTPUT,
     ),
 ]

@@ -262,15 +262,15 @@ class EvaluateOptions(ModelOptions):
     )
     near: Sequence[str] = option_field(
         (),
-        "Top concept of a category, which its descendants form; repeat it for related categories, "
-        "and give unrelated ones with --far. The terms of the first category are compared. For "
-        "SNOMED CT the default is diagnostic and therapeutic procedures.",
+        "For --separation: a concept whose descendants form a category. Repeat it for related "
+        "categories, and give unrelated ones with --far. The terms of the first category are "
+        "compared. For SNOMED CT the default is diagnostic and therapeutic procedures.",
         metavar="[NAME=]CONCEPT_ID",
     )
     far: Sequence[str] = option_field(
         (),
-        "Top concept of a category unrelated to those of --near; give one or more. For SNOMED CT "
-        "the default is organisms.",
+        "The same, for categories that are unrelated to those of --near; give one or more. For "
+        "SNOMED CT the default is organisms.",
         metavar="[NAME=]CONCEPT_ID",
     )
     categories: Sequence[str] = option_field(

@@ -14,8 +14,8 @@ def nearest(options: NearestCommandOptions, *, form: Format = "table") -> None:
     """Find the nearest names of each query by Levenshtein distance, exactly.
 
     Writes rows to OUT, or prints them: the query, the rank of the match from 1, the match, and
-    their distance. Without POOL, QUERIES is compared with itself. Case is ignored. Equal names
-    count once, unless --keep is given. Without --k, --max-distance finds all pairs within the
+    their distance. Without POOL, QUERIES is compared with itself, and equal names count once
+    unless --keep is given. Case is ignored. Without --k, --max-distance finds all pairs within the
     distance.
 
     Example: medsim nearest queries.txt hpo -k 3 -o nearest.parquet
