@@ -113,6 +113,6 @@ def test_sentences_of_missing_or_changed_instances_are_not_shown(scored: WicScor
         section = worst_errors(scored, ["words"])
 
         assert section is not None
-        assert section.parts == []
+        assert not section.parts
         assert f"as {file} is missing or has changed" in section.prose
     file.write_bytes(before)
