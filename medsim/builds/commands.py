@@ -47,8 +47,8 @@ def build(
     """Build sets of term pairs from a terminology, twenty by default, and print their sizes.
 
     Writes OUT with pairs/, terminology/, stats.parquet and manifest.json. An interrupted build
-    leaves OUT as it was; the same command resumes it from .OUT.unfinished. With --shard, it writes
-    one shard to OUT.shards instead, and prints its size. --list prints the built-in terminologies
+    leaves OUT as it was; the same command resumes it from .OUT.unfinished. With --shard, it makes
+    only a part of the build, in OUT.shards, and prints its size. --list prints the built-in terminologies
     and the supported formats, how medsim recognises each, and where to get it.
 
     Example: medsim build hpo -o hpo

@@ -117,8 +117,8 @@ class SearchOptions(ReadingOptions):
     )
     corrections: str | Path | Sequence[Correction] = input_field(
         (),
-        "Corrections to the terminology, from the command study score. Pairs that do not mean the "
-        "same are removed from the positives, and pairs that do from the negatives.",
+        "Corrections to the terminology, from study score or the report of an audit. Pairs that do "
+        "not mean the same are removed from the positives, and pairs that do from the negatives.",
     )
     max_names: int | None = option_field(
         None,

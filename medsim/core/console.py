@@ -242,7 +242,8 @@ _Quiet = Annotated[
     typer.Option(
         "--quiet",
         "-q",
-        help="Print only warnings and errors; also tables with --format, or if there is no OUT.",
+        help="Print only warnings and errors. Tables are still printed with --format, or if the "
+        "command writes no files.",
         rich_help_panel=_OUTPUT,
     ),
 ]
