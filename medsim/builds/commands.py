@@ -48,8 +48,8 @@ def build(
 
     Writes OUT with pairs/, terminology/, stats.parquet and manifest.json. An interrupted build
     leaves OUT as it was; the same command resumes it from .OUT.unfinished. With --shard, it makes
-    only a part of the build, in OUT.shards, and prints its size. --list prints the built-in terminologies
-    and the supported formats, how medsim recognises each, and where to get it.
+    only a part of the build, in OUT.shards, and prints its size. --list prints the built-in
+    terminologies and the supported formats, how medsim recognises each, and where to get it.
 
     Example: medsim build hpo -o hpo
     """
