@@ -71,7 +71,7 @@ def strata_of_scores(scores: Values, parts: Ids) -> Ids:
         parts: int32[n_rows], from 0 on.
     """
     strata = np.empty(len(scores), np.int32)
-    for part in range(1 + parts.max()):
+    for part in np.unique(parts):
         members = parts == part
         ascending = np.sort(scores[members])
         cuts = ascending[np.arange(1, _N_STRATA) * len(ascending) // _N_STRATA]

@@ -211,10 +211,10 @@ def test_scores_do_not_depend_on_the_order_of_pairs() -> None:
 
 
 def test_a_part_is_divided_equally() -> None:
-    scores, parts = np.arange(1000.0), np.where(np.arange(1000) % 4 == 0, 1, 0)
+    scores, parts = np.arange(1000.0), np.where(np.arange(1000) % 4 == 0, 2, 0)  # none in part 1
 
     strata = strata_of_scores(scores, parts)
 
     assert np.bincount(strata[parts == 0]).tolist() == [15] * 50
-    assert np.bincount(strata[parts == 1])[50:].tolist() == [5] * 50
-    assert (np.diff(strata[parts == 1]) >= 0).all()
+    assert np.bincount(strata[parts == 2])[100:].tolist() == [5] * 50
+    assert (np.diff(strata[parts == 2]) >= 0).all()
