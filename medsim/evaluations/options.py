@@ -155,7 +155,7 @@ _ARTICLE = tuple(
     name for name, one in STATISTICS.items() if one.kind in {"matched", "labelled", "rated"}
 )
 _SHOWN_SETS = "With --table article: sets to show besides the headline; default: none."
-_REFERENCE = "With --table article: reference embedding for the others; default: the best one."
+_REFERENCE = "With --table article: compare the others with this embedding; default: the best one."
 
 
 def _sets(text: str, key: str | None = None, *, lower: bool = True) -> Option:
@@ -165,7 +165,7 @@ def _sets(text: str, key: str | None = None, *, lower: bool = True) -> Option:
 
 SUBSET = Option(
     "Score all embeddings on the pairs that all cover (common), or each on the pairs that it "
-    "covers (own)."
+    "covers (own). The headline score always uses all pairs."
 )
 
 
@@ -262,15 +262,15 @@ class EvaluateOptions(ModelOptions):
     )
     near: Sequence[str] = option_field(
         (),
-        "For --separation: a concept whose descendants form a category. Repeat it for related "
-        "categories, and give unrelated ones with --far. The terms of the first category are "
-        "compared. For SNOMED CT the default is diagnostic and therapeutic procedures.",
+        "For --separation: top concept of a category. Give two related ones, and unrelated ones "
+        "with --far. The terms of the first category are compared. For SNOMED CT the default is "
+        "diagnostic and therapeutic procedures.",
         metavar="[NAME=]CONCEPT_ID",
     )
     far: Sequence[str] = option_field(
         (),
-        "The same, for categories that are unrelated to those of --near; give one or more. For "
-        "SNOMED CT the default is organisms.",
+        "Top concept of a category that is unrelated to both; repeatable. For SNOMED CT the "
+        "default is organisms.",
         metavar="[NAME=]CONCEPT_ID",
     )
     categories: Sequence[str] = option_field(
@@ -282,18 +282,18 @@ class EvaluateOptions(ModelOptions):
     )
     words: str | Path | None = input_field(
         None,
-        "Table of words and their counts, to divide rated pairs into bins. Its columns are word, "
-        "and count (in a corpus), topics (the number of topics that use the word) or domain.",
+        "Table of words with counts or topics, to divide rated pairs into bins. Its columns are "
+        "word, and count (in a corpus), topics (the number of topics that use it) or domain.",
     )
     bins: Sequence[int] = option_field(
         (),
-        "Lower bounds of bins of counts in a corpus; default: powers of ten.",
+        "With --words: lower bounds of bins by count; default: powers of ten.",
         listed=True,
         metavar="N,N,…",
     )
     topic_bins: Sequence[int] = option_field(
         (),
-        "Lower bounds of bins by the number of topics in which a word occurs; default: 1,2,5.",
+        "With --words: lower bounds of bins by number of topics; default: 1,2,5.",
         listed=True,
         metavar="N,N,…",
     )

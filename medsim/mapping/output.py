@@ -113,7 +113,7 @@ class NameMapping(RankedOutput[MappingManifest]):
             .group_by("status", at_least=pl.when(asked).then(at_least(probability)))
             .agg(
                 codes=pl.len().cast(pl.Int64),
-                expected_right=pl.when(asked.first()).then(probability.sum().round(1)),
+                expected_right=pl.when(asked.first()).then(probability.sum().round(2)),
             )
         )
         return counted_codes.sort("status", "at_least", descending=[False, True])

@@ -50,11 +50,16 @@ class NearestOptions(Options):
         argument=True,
     )
     k: int | None = main_field(
-        None, "Nearest names of each query; default: 1.", ("--k", "-k"), least=1, most=MAX_MATCHES
+        None,
+        "Nearest names of each query; default: 1, or all with --max-distance.",
+        ("--k", "-k"),
+        least=1,
+        most=MAX_MATCHES,
     )
     max_distance: int | None = main_field(
         None,
-        "Largest edit distance; without --k, all pairs within it are found (1 to 4).",
+        "Largest edit distance. Without --k, all pairs within it are found, and it is 1 to 4, or 0 "
+        "with --duplicates.",
         least=0,
         most=1 << 20,
     )
@@ -64,7 +69,7 @@ class NearestOptions(Options):
     )
     pool_column: str | None = input_field(None, "Column of POOL; the same default.")
     query_table: str | None = input_field(
-        None, "Table of QUERIES, a database, or sheet of a workbook."
+        None, "Table of QUERIES, if it is a database, or sheet, if it is a workbook."
     )
     pool_table: str | None = input_field(None, "Table of POOL, as for QUERIES.")
     keep: Sequence[str] = main_field(
