@@ -208,6 +208,7 @@ def _aligned(n_words: int) -> Hashes:
 
 
 _MIN_QUERIES = 2048  # queries per group, if enough have similar lengths
+_MAX_QUERIES = 1 << 14  # so that their characters stay in the processor's cache
 _GROUPS_PER_THREAD = 8  # the minimum, so that threads end at about the same time
 
 
@@ -225,7 +226,7 @@ def groups(task: Search, threads: int) -> list[Ids]:
     bounds[full] = task.best.distances[task.best.starts[full + 1] - 1]
     wants = np.flatnonzero((sizes > 0) & (bounds > 0))  # no two terms are at distance 0
     order = wants[np.lexsort((rows[wants], bounds[wants], lengths[wants]))]
-    most = max(_MIN_QUERIES, len(order) // (_GROUPS_PER_THREAD * threads))
+    most = min(max(_MIN_QUERIES, len(order) // (_GROUPS_PER_THREAD * threads)), _MAX_QUERIES)
     parts = [
         near[begin : begin + most]
         for near in _near_lengths(order.astype(np.int32), lengths)
