@@ -88,8 +88,9 @@ def compare(options: CompareOptions, *, form: Format = "table") -> None:
     Evaluations of the documentation describes all tables. If RESULTS has answers to questions, the
     scores of all models are printed.
 
-    Each score has its metric, and how many other embeddings are significantly worse (+) or better
-    (\u2212). A star marks the best embedding and all that are not significantly different from it.
+    In most tables each score has its metric, and how many other embeddings are significantly worse
+    (+) or better (\u2212), and a star marks the best embedding and all that are not significantly
+    different from it.
     Tables of Schulz and Juric (2020), such as C.2, have a row per embedding and a column per set.
     json and csv output has one row per value, for programs.
 

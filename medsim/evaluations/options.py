@@ -262,15 +262,15 @@ class EvaluateOptions(ModelOptions):
     )
     near: Sequence[str] = option_field(
         (),
-        "For --separation: top concept of a category. Give two related ones, and unrelated ones "
-        "with --far. The terms of the first category are compared. For SNOMED CT the default is "
-        "diagnostic and therapeutic procedures.",
+        "For --separation: top concept of one of two related categories; give two. The terms of "
+        "the first are compared. For SNOMED CT the default is diagnostic and therapeutic "
+        "procedures.",
         metavar="[NAME=]CONCEPT_ID",
     )
     far: Sequence[str] = option_field(
         (),
-        "Top concept of a category that is unrelated to both; repeatable. For SNOMED CT the "
-        "default is organisms.",
+        "Top concept of a category that is unrelated to those of --near; repeatable. For SNOMED CT "
+        "the default is organisms.",
         metavar="[NAME=]CONCEPT_ID",
     )
     categories: Sequence[str] = option_field(
