@@ -322,6 +322,7 @@ def write_build(
         BrokenPromiseError: the datasets break their own guarantees.
     """
     output.write(TERM.files, derived.terms(), run_key(run))
+    run.store.rest()  # the searches need the memory
     components = derived.index.components
     largest, n_terms = int(np.bincount(components, minlength=1).max()), len(components)
     if largest > max(_LARGE_COMPONENT * n_terms, _MANY_LINKED):
@@ -355,39 +356,24 @@ def _write_sets(
     run: BuildRun, derived: Derived, results: Sequence[SearchResult], output: OutputFolder
 ) -> pl.DataFrame:
     """Write the datasets and check their rules; return their statistics."""
-    key, store, rows = run_key(run), run.store, []
+    rows: list[pl.DataFrame] = []
     folder = Path(mkdtemp(dir=output.spill))
-    checked = CheckedPairs(store, derived.positives, run.options, folder)
+    checked = CheckedPairs(run.store, derived.positives, run.options, folder)
     for strategy in run.options.negatives:
         if strategy == "levenshtein":
             run.compiled(run.progress)
         maker = SetMaker(
             strategy=strategy,
             derived=derived,
-            store=store,
+            store=run.store,
             options=run.options,
             threads=run.threads,
             results=results,
         )
-        for set_key in keys_of(run.options, strategy):
-            before = output.scan(set_key.path)
-            if before is not None and before.collect_schema() == set_key.schema():
-                numbers = maker.take_over(set_key, before)
-                output.register_existing(set_key.path, before)
-                n_pairs = counted(numbers.height, "pair")
-                run.progress.say(f"take over {set_key} from an interrupted run: {n_pairs}")
-            else:
-                with run.progress.stage(f"make {set_key}") as stage:
-                    numbers = maker.make(set_key, stage)
-                    file_frame = file_rows(numbers, derived.positives, set_key.schema())
-                    output.write(set_key.path, file_frame, {**key, **asdict(set_key)})
-                    del file_frame
-                    stage.note(counted(numbers.height, "pair"))
-            checked.add(set_key, numbers, output.folder / set_key.path)
-            rows.append(stats_row(asdict(set_key), numbers))
-            del numbers  # before the next set takes memory
+        rows += _write_sets_of(maker, run, checked, output)
+        del maker  # before the checks take memory
     stats = pl.concat(rows).sort(STATS.key)
-    output.write(STATS.files, stats, key)
+    output.write(STATS.files, stats, run_key(run))
     with run.progress.stage("check the guarantees") as stage:
         findings = checked.findings()
         if broken := [finding.check for finding in findings if finding.violations]:
@@ -396,6 +382,29 @@ def _write_sets(
             )
         stage.note(f"{len(findings)} hold")
     return stats
+
+
+def _write_sets_of(
+    maker: SetMaker, run: BuildRun, checked: CheckedPairs, output: OutputFolder
+) -> Iterator[pl.DataFrame]:
+    """Write the sets of one strategy; yield the statistics of each."""
+    for set_key in keys_of(run.options, maker.strategy):
+        before = output.scan(set_key.path)
+        if before is not None and before.collect_schema() == set_key.schema():
+            numbers = maker.take_over(set_key, before)
+            output.register_existing(set_key.path, before)
+            n_pairs = counted(numbers.height, "pair")
+            run.progress.say(f"take over {set_key} from an interrupted run: {n_pairs}")
+        else:
+            with run.progress.stage(f"make {set_key}") as stage:
+                numbers = maker.make(set_key, stage)
+                file_frame = file_rows(numbers, maker.derived.positives, set_key.schema())
+                output.write(set_key.path, file_frame, {**run_key(run), **asdict(set_key)})
+                del file_frame
+                stage.note(counted(numbers.height, "pair"))
+        checked.add(set_key, numbers, output.folder / set_key.path)
+        yield stats_row(asdict(set_key), numbers)
+        del numbers  # before the next set takes memory
 
 
 def _write_manifest(run: BuildRun, derived: Derived, shortfall: int, output: OutputFolder) -> None:

@@ -144,6 +144,7 @@ def _search(run: BuildRun, number: int, total: int) -> list[SearchResult]:
     shares = [request_share(index, request, number, total) for request in requests]
     n_firsts = sum(len(share.term1_ids) for share in shares)
     results = []
+    run.store.rest()  # the search needs the memory
     with run.progress.stage(f"search shard {number}/{total}") as stage:
         stage.total(n_firsts)
         for share in shares:

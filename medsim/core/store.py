@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import re
+import shutil
 import sqlite3
 import threading
 from collections import deque
@@ -45,6 +46,7 @@ _NO_EXTENSIONS: dict[str, str | bool | int | float | list[str]] = {
 # Memory for rows before they spill; the rest of a build needs about as much again.
 _ROOM = 2 << 30
 _ROOM_OF_THREAD = 256 << 20
+_AT_REST = 64 << 20  # for rows that no query needs for long
 
 Parameter = str | int | float | bool | None
 
@@ -78,6 +80,7 @@ class Store:
         self._spill = None if spill is None else self._plain_path(spill)
         if memory is None and spill is not None:
             memory = min(max(_ROOM, threads * _ROOM_OF_THREAD), available_memory() // 2)
+        self._room = memory
         limit = {} if memory is None else {"memory_limit": f"{memory}B"}
         settings: dict[str, str | bool | int | float | list[str]] = {
             **limit,
@@ -96,6 +99,15 @@ class Store:
     def __exit__(self, *_raised: object) -> None:
         self._connection.close()
         self._links.close()
+
+    def rest(self) -> None:
+        """Move rows from memory to disk, if they may spill; queries read them again."""
+        room = self._room or 0
+        if self._spill is None or shutil.disk_usage(self._spill).free < 2 * room:
+            return
+        for n_bytes in (_AT_REST, room):
+            with suppress(duckdb.OutOfMemoryException, duckdb.IOException), _interruptible():
+                self._connection.execute(f"set memory_limit = '{n_bytes}B'")
 
     def run(self, name: str, **params: Parameter) -> None:
         """Run the query named ``name``, which creates a table or a macro."""

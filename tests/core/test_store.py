@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import duckdb
+import numpy as np
 import polars as pl
 import pytest
 from fixtures.disks import disk_that_is_full_after
@@ -47,6 +48,29 @@ def test_frames_round_trip(store: Store) -> None:
     store.put('odd"; drop table x; --', FRAME)
     store.drop('odd"; drop table x; --', "some table", "empty", "never there")
     assert store.select("show tables").is_empty()
+
+
+def test_rows_at_rest_are_on_disk_until_they_are_read(tmp_path: Path) -> None:
+    numbers = pl.DataFrame({"number": np.random.default_rng(1).integers(0, 1 << 62, 20_000_000)})
+    used = "select sum(memory_usage_bytes) >> 20 from duckdb_memory()"
+    with Store(threads=1, spill=tmp_path) as store:
+        store.put("numbers", numbers)
+        assert store.select(used).item() > 100
+        store.rest()
+        assert store.select(used).item() <= 64
+        assert store.table("numbers").equals(numbers)
+    with Store(threads=1) as store:  # where nothing spills, nothing rests
+        store.put("numbers", numbers.head(10))
+        store.rest()
+        assert store.n_rows("numbers") == 10
+
+
+def test_rows_stay_in_memory_if_the_disk_is_full(tmp_path: Path) -> None:
+    numbers = pl.DataFrame({"number": np.random.default_rng(1).integers(0, 1 << 62, 20_000_000)})
+    with disk_that_is_full_after(32 << 20), Store(threads=1, spill=tmp_path) as store:
+        store.put("numbers", numbers)
+        store.rest()
+        assert store.table("numbers").equals(numbers)
 
 
 def test_a_table_that_does_not_fit_is_named() -> None:
