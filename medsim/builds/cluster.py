@@ -11,7 +11,12 @@ from typing import TYPE_CHECKING
 
 from distributed import CancelledError, Client, KilledWorker, LocalCluster, as_completed, get_worker
 
-from medsim.builds.negatives.candidates import CandidateSource, among, candidates_of, request_share
+from medsim.builds.negatives.candidates import (
+    CandidateSource,
+    candidates_of,
+    request_share,
+    with_spares,
+)
 from medsim.core.errors import ClusterError
 from medsim.core.manifest import library_versions, medsim_version
 from medsim.core.progress import Progress, Stage
@@ -174,7 +179,7 @@ class _Pool:
             if self._source is None:
                 name, sent, term_ids, seed = self._sent
                 copied = replace(sent, components=sent.components.copy(), hashes=sent.hashes.copy())
-                search = among(term_ids, NearestSearch(copied, seed=seed, threads=threads))
+                search = with_spares(term_ids, NearestSearch(copied, seed=seed, threads=threads))
                 self._source = CandidateSource(name, term_ids, term_ids, lambda: search)
             return self._source.search(term1_ids.copy(), sizes.copy(), lambda _: None)
 

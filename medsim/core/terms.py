@@ -81,7 +81,8 @@ class PackedTerms:
     """Terms as one flat array of code points.
 
     Attributes:
-        codes: uint32[n_code_points], the code points of all terms, concatenated.
+        codes: uint32[n_code_points], the code points of all terms, concatenated; or numbers for
+            them, see ``Codes``.
         starts: int64[n_terms + 1]; term ``i`` is ``codes[starts[i]:starts[i + 1]]``.
     """
 

@@ -16,6 +16,7 @@ FAR = 1 << 40
 class Best(NamedTuple):
     """The best candidates of each query so far, nearest first.
 
+    Beyond those that are wanted, spare slots hold candidates at the distance of the last of them.
     For candidates ranked by cosine, the distance is the negated cosine.
 
     Attributes:
@@ -25,6 +26,7 @@ class Best(NamedTuple):
         distances: int32[n_slots], or float32.
         ties: uint64[n_slots], the hashes that order equal distances.
         limit: the largest edit distance of a candidate.
+        spare: the number of spare slots of each query, the last of its slots.
     """
 
     starts: Starts
@@ -33,11 +35,14 @@ class Best(NamedTuple):
     distances: Ids | Singles
     ties: Hashes
     limit: int
+    spare: int
 
 
-def empty_slots(sizes: Ids, distance: type[np.int32 | np.float32], limit: int = FAR) -> Best:
-    """Return empty slots for the number of candidates of each query, int32[n_queries]."""
-    starts = starts_of(sizes)
+def empty_slots(
+    sizes: Ids, distance: type[np.int32 | np.float32], limit: int = FAR, spare: int = 0
+) -> Best:
+    """Return empty slots for the number of wanted candidates of each query, int32[n_queries]."""
+    starts = starts_of(np.where(sizes > 0, sizes + spare, 0))
     return Best(
         starts=starts,
         counts=np.zeros(len(sizes), np.int32),
@@ -45,6 +50,7 @@ def empty_slots(sizes: Ids, distance: type[np.int32 | np.float32], limit: int = 
         distances=np.empty(starts[-1], distance),
         ties=np.empty(starts[-1], np.uint64),
         limit=limit,
+        spare=spare,
     )
 
 
@@ -82,6 +88,7 @@ def enter(
     Order is by distance, then tie, then id.
     """
     begin, end = best.starts[slot], best.starts[slot + 1]
+    last = end - best.spare - 1  # of those that are wanted
     filled = begin + best.counts[slot]
     at = filled
     while at > begin:
@@ -98,16 +105,18 @@ def enter(
         best.ties[to] = best.ties[to - 1]
         best.ids[to] = best.ids[to - 1]
     best.distances[at], best.ties[at], best.ids[at] = distance, tie, candidate
-    if filled < end:
-        best.counts[slot] += 1
+    filled = min(filled + 1, end)
+    while filled - 1 > last and best.distances[filled - 1] > best.distances[last]:
+        filled -= 1
+    best.counts[slot] = filled - begin
 
 
 @inner_kernel
 def bound_of(best: Best, slot: int) -> np.int64:
     """Return the largest distance that can still enter."""
-    size = best.starts[slot + 1] - best.starts[slot]
-    if size == 0:
+    begin, end = best.starts[slot], best.starts[slot + 1] - best.spare
+    if end <= begin:
         return np.int64(-1)
-    if best.counts[slot] < size:
+    if begin + best.counts[slot] < end:
         return np.int64(best.limit)
-    return np.int64(best.distances[best.starts[slot + 1] - 1])
+    return np.int64(best.distances[end - 1])

@@ -130,8 +130,9 @@ def bounded_distance(
 
     The bit-parallel algorithm of Myers (1999) in the form of Hyyrö (2003). The distance changes by
     at most one from column to column, so the computation stops once the remaining columns cannot
-    bring it down to the bound. ``codes`` is uint32[n_code_points]; ``work`` holds the masks of the
-    query, which has ``length`` characters. Time O(words of the query x length of the term).
+    bring it down to the bound. ``codes`` is uint32[n_code_points] or uint16; ``work`` holds the
+    masks of the query, which has ``length`` characters. Time O(words of the query x length of the
+    term).
     """
     if abs(length - (end - begin)) > bound:
         return bound + 1

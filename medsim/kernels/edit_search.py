@@ -23,6 +23,7 @@ SIGNATURE_WORDS = 4
 
 _LINE_BYTES = 64  # of a processor's cache
 _NEIGHBOURS = 3  # on either side, and one more for two terms that a query wants
+_TERMS = 1 << 19  # for which one more pays
 _CLASSES = 64
 _SUFFIX = 16
 _ONE = np.uint64(1)
@@ -33,7 +34,7 @@ class SearchPool(NamedTuple):
     """Terms prepared for the search, ordered by length, then text.
 
     Attributes:
-        codes: uint32[n_code_points], characters as numbers from 0.
+        codes: uint16[n_code_points], characters as numbers from 0; or uint32, if there are many.
         starts: int64[n_terms + 1].
         signatures: uint64[n_terms * SIGNATURE_WORDS], see ``signatures``.
         length_starts: int64[max_length + 2]; entry L is the place of the first term of length L.
@@ -68,7 +69,7 @@ class Queries(NamedTuple):
     """The queries of a search: terms of the pool, which share its arrays, or other terms.
 
     Attributes:
-        codes: uint32[n_code_points], characters by the pool's numbers.
+        codes: uint16[n_code_points], characters by the pool's numbers; or uint32.
         starts: int64[n_terms + 1].
         signatures: uint64[n_terms * SIGNATURE_WORDS].
         components: int32[n_terms].
@@ -216,7 +217,8 @@ def search_neighbours(task: Search, first: int, stop: int, work: Workspace) -> N
         query = whole(queries.places[slot])
         row, rank = whole(queries.rows[slot]), whole(queries.ranks[slot])
         begin, end = queries.starts[query], queries.starts[query + 1]
-        reach = _NEIGHBOURS + (task.best.starts[slot + 1] - task.best.starts[slot]) // 2
+        n_wanted = task.best.starts[slot + 1] - task.best.starts[slot] - task.best.spare
+        reach = _NEIGHBOURS + n_terms // _TERMS + n_wanted // 2
         for near in range(max(0, row - reach), min(n_terms, row + reach + 1)):
             _fetch(pool, whole(pool.places[near]))
         for near in range(max(0, rank - reach), min(n_terms, rank + reach + 1)):
@@ -286,7 +288,7 @@ class TermsByLength(NamedTuple):
     """Terms laid out by length, the shortest first.
 
     Attributes:
-        codes: uint32[n_code_points], characters as numbers from 0.
+        codes: uint16[n_code_points], characters as numbers from 0; or uint32, if there are many.
         starts: int64[n_terms + 1].
         signatures: uint64[n_terms * SIGNATURE_WORDS], from ``signatures``.
         n_characters: number of distinct characters.

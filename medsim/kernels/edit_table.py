@@ -25,7 +25,6 @@ from medsim.kernels.compiler import array_kernel, inner_kernel, whole
 from medsim.kernels.instructions import (
     LANES,
     N_WORDS,
-    UINT32_BYTES,
     VECTOR_BYTES,
     ZEROS,
     Loop,
@@ -33,10 +32,10 @@ from medsim.kernels.instructions import (
     half_sum,
     is_full,
     load,
+    number_at,
     plus,
     store,
     sum_of_four,
-    uint32_at,
 )
 from medsim.kernels.packing import first_of, key_of, second_of, sort
 from medsim.kernels.types import Hashes, Ids, Offsets, Plan, Starts
@@ -53,6 +52,7 @@ KEPT_PASSES = 24
 MAX_PLANES = 16
 """Bit planes of the counters: enough for distances up to 2**15."""
 
+_OFFSET_BYTES = 4
 _MIN_PLANES = 3  # four rows add up to 4
 _HEIGHT = 4
 _WORD = 64
@@ -332,14 +332,16 @@ def _rules_out(
         counters = [load(b, plus(b, preset, plane * VECTOR_BYTES)) for plane in range(N_PLANES)]
         loop = Loop(b, n_steps, [offsets, ZEROS, *counters])
         offset, overflown, *counters = loop.values
-        looks = [load(b, b.add(windows, uint32_at(b, offset, at))) for at in range(STEP)]
+        looks = [
+            load(b, b.add(windows, number_at(b, offset, at, _OFFSET_BYTES))) for at in range(STEP)
+        ]
         counters[:2], left = sum_of_four(b, counters[:2], looks[:4])
         counters[:2], right = sum_of_four(b, counters[:2], looks[4:])
         counters[2], carry = full_sum(b, counters[2], left, right)
         for plane in range(3, N_PLANES):
             counters[plane], carry = half_sum(b, counters[plane], carry)
         overflown = b.or_(overflown, carry)
-        following = plus(b, offset, UINT32_BYTES * STEP)
+        following = plus(b, offset, _OFFSET_BYTES * STEP)
         _, overflown, *_ = loop.close([following, overflown, *counters], is_full(b, overflown))
         store(b, overflown, ruled_out)
         return is_full(b, overflown)

@@ -187,7 +187,7 @@ PASS_BYTES = 8 * N_FIELDS
 FOUR_COUNTED, FOUR_PLAIN, ONE_COUNTED, ONE_PLAIN = range(4)
 """Kinds of passes: the number of rows they compute, and whether they count."""
 
-UINT32_BYTES = 4
+CODE_BYTES = 2
 
 
 def _run_pass(
@@ -202,7 +202,7 @@ def _run_pass(
 
     Args:
         planned: uint64, address of the pass's ``N_FIELDS`` fields, each an int64.
-        query: uint64, address of the query's characters, each a uint32.
+        query: uint64, address of the query's characters, each a uint16.
         equals: uint64, address of the vectors of terms that have a character in a column.
         states: uint64, address of the columns' states.
         counts: uint64, address of the bit planes of the counters.
@@ -213,7 +213,7 @@ def _run_pass(
         b = builder
         planned, query, equals, states, counts, ruled_out = arguments
         fields = [_word(b, plus(b, planned, 8 * field)) for field in range(N_FIELDS)]
-        query = b.add(query, b.mul(fields[ROW], ir.Constant(WORD, UINT32_BYTES)))
+        query = b.add(query, b.mul(fields[ROW], ir.Constant(WORD, CODE_BYTES)))
         first = b.add(equals, fields[EQUALS])
         done = b.function.append_basic_block("passed")
         kinds = [b.function.append_basic_block(f"kind{kind}") for kind in range(4)]
@@ -223,7 +223,7 @@ def _run_pass(
             switch.add_case(ir.Constant(WORD, kind), block)
             b.position_at_end(block)
             rows = [
-                b.add(first, b.mul(uint32_at(b, query, row), fields[ROW_BYTES]))
+                b.add(first, b.mul(number_at(b, query, row, CODE_BYTES), fields[ROW_BYTES]))
                 for row in range(4 if kind in {FOUR_COUNTED, FOUR_PLAIN} else 1)
             ]
             overflown = _compute(b, kind, fields, rows, states, counts)
@@ -337,10 +337,10 @@ def _word(builder: Any, address: Any) -> Any:
     return builder.load(builder.inttoptr(address, WORD.as_pointer()))
 
 
-def uint32_at(builder: Any, address: Any, at: int) -> Any:
-    """Return one of the uint32, such as characters, from an address on, as a word."""
-    narrow = ir.IntType(8 * UINT32_BYTES)
-    pointer = builder.inttoptr(plus(builder, address, UINT32_BYTES * at), narrow.as_pointer())
+def number_at(builder: Any, address: Any, at: int, n_bytes: int) -> Any:
+    """Return one of the unsigned numbers, such as characters, from an address on, as a word."""
+    narrow = ir.IntType(8 * n_bytes)
+    pointer = builder.inttoptr(plus(builder, address, n_bytes * at), narrow.as_pointer())
     return builder.zext(builder.load(pointer), WORD)
 
 

@@ -369,8 +369,8 @@ def search_group(task: Search, group: Ids, slate: Slate, work: Workspace) -> Non
     Blocks are visited from the queries' lengths outwards, until the difference of lengths alone
     exceeds every bound. Empty terms, and terms whose table of characters would not fit the slate,
     are compared one by one. The group, int32[n_queries], is in order of length, then of text; its
-    lengths are similar, and either all or none of its queries are empty. ``slate`` and ``work``
-    belong to this thread.
+    lengths are similar, and either all or none of its queries are empty. Characters are uint16.
+    ``slate`` and ``work`` belong to this thread.
     """
     pool = task.pool
     low, high = length_of(task, int(group[0])), length_of(task, int(group[-1]))

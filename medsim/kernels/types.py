@@ -8,8 +8,8 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-Codes: TypeAlias = np.ndarray[tuple[int], np.dtype[np.uint32]]
-"""Code points of consecutive terms: uint32[n_code_points]."""
+Codes: TypeAlias = np.ndarray[tuple[int], np.dtype[np.uint32 | np.uint16]]
+"""Code points of consecutive terms: uint32[n_code_points]; or their numbers, uint16 if they fit."""
 
 Starts: TypeAlias = np.ndarray[tuple[int], np.dtype[np.int64]]
 """The beginning of each group in a flat array, and the array's end: int64[n_groups + 1]."""

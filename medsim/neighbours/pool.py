@@ -220,7 +220,7 @@ PAIRS = pl.Schema({"query": pl.String, "match": pl.String, "distance": pl.Int32}
 _QUERIES_AT_ONCE = 1 << 18
 _MATCHES_AT_ONCE = 1 << 22
 _NAMES_PER_QUERY = 1 << 15
-_MORE = 1, 15, 127  # matches beyond k, which show how far ties go; then all names are compared
+_MORE = 15, 127  # ties beyond k to begin with; then all names are compared
 
 
 class Pool:
@@ -381,16 +381,13 @@ class Pool:
         limit = FAR if options.max_distance is None else options.max_distance
         left, done = np.arange(len(queries.rows), dtype=np.int32), []
         for n_more in _MORE if options.ties == "all" else (0,):
-            wanted = np.full(len(left), k + n_more, np.int32)
-            found = _ranked(self._search.find(part_of(queries, left), wanted, limit), left)
-            furthest = pl.col("distance").filter(pl.col("rank") <= k).max()
-            may_lack = (pl.col("rank").max() > k) & (pl.col("distance").max() == furthest)
+            asked, wanted = part_of(queries, left), np.full(len(left), k, np.int32)
+            found = _ranked(self._search.find(asked, wanted, limit, spare=n_more), left)
             if not n_more:
-                yield found.filter(pl.col("rank") <= k)
+                yield found
                 return
-            found = found.with_columns(furthest=furthest.over("row"), may_lack=may_lack.over("row"))
-            done.append(found.filter(~pl.col("may_lack"), pl.col("distance") <= pl.col("furthest")))
-            lacking = found.filter("may_lack", rank=1)
+            lacking = found.filter(rank=k + n_more)  # the last one, beyond which there may be ties
+            done.append(found.join(lacking, on="row", how="anti"))
             left = lacking["row"].to_numpy()
             if not len(left):
                 break
@@ -398,7 +395,7 @@ class Pool:
         first, n_at_once = 0, max(self._threads, _MATCHES_AT_ONCE // max(1, len(self)))
         for part in lacking.iter_slices(n_at_once):
             rows = part["row"].to_numpy()
-            within = self._search.within(part_of(queries, rows), part["furthest"].to_numpy())
+            within = self._search.within(part_of(queries, rows), part["distance"].to_numpy())
             longer = _ranked(within, rows)
             before = whole.filter(pl.col("row").is_between(first, rows[-1]))
             yield pl.concat([before.select(longer.columns), longer]).sort("row", "rank")

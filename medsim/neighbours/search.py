@@ -37,7 +37,7 @@ from medsim.kernels.types import Bytes, Codes, Hashes, Ids, Ranks, Rows, Starts,
 Advance: TypeAlias = Callable[[int], None]
 """Receives the number of queries that are done since the last call."""
 
-_BATCH = 1 << 20  # characters to count or number at a time
+_TERMS_AT_ONCE = 1 << 15  # so that memory is small, and an interrupt does not wait for long
 _LINE_BYTES = 64  # bytes of a line of the processor's cache
 _SPREAD = 4  # a block's longest term is at most 1 / _SPREAD longer than its shortest
 _MAX_EQUALS = 1 << 19  # vectors in a block's table of characters; a larger one does not pay
@@ -83,9 +83,10 @@ def by_length(terms: pl.Series) -> tuple[Ids, PackedTerms, Codes, Starts]:
     longest = int(lengths.max(initial=0))
     # NumPy sorts numbers of 16 bits by their digits.
     ids = np.argsort(lengths.astype(np.min_scalar_type(longest)), kind="stable").astype(np.int32)
-    packed = pack(terms.gather(ids))
-    length_starts = np.searchsorted(np.diff(packed.starts), np.arange(longest + 2))
-    return ids, packed, _number_characters(packed.codes), length_starts.astype(np.int64)
+    codes, alphabet = _number_characters(terms.gather(ids))
+    lengths = lengths[ids]
+    length_starts = np.searchsorted(lengths, np.arange(longest + 2)).astype(np.int64)
+    return ids, PackedTerms(codes=codes, starts=starts_of(lengths)), alphabet, length_starts
 
 
 def lay_out(candidates: Terms, threads: int = 1) -> SearchPool:
@@ -131,18 +132,27 @@ def _inverse(order: Ids) -> Ids:
     return ranks
 
 
-def _number_characters(codes: Codes) -> Codes:
-    """Number characters from 0 in place, the most frequent first, and return them in this order."""
-    counts = np.zeros(int(codes.max(initial=0)) + 1, np.int64)
-    parts = [codes[first : first + _BATCH] for first in range(0, len(codes), _BATCH)]
+def _number_characters(terms: pl.Series) -> tuple[Codes, Codes]:
+    """Return the characters of terms by number, from 0, the most frequent first, and the alphabet.
+
+    The numbers have 16 bits if they fit. To save memory, texts are decoded in parts, twice.
+    """
+    parts = [terms.slice(first, _TERMS_AT_ONCE) for first in range(0, len(terms), _TERMS_AT_ONCE)]
+    counts = np.zeros(1, np.int64)
     for part in parts:
-        counts += np.bincount(part, minlength=len(counts))
-    by_frequency = np.argsort(-counts, kind="stable")
-    numbers = np.empty(len(counts), np.uint32)
-    numbers[by_frequency] = np.arange(len(counts), dtype=np.uint32)
+        more = np.bincount(pack(part).codes, minlength=len(counts))
+        more[: len(counts)] += counts
+        counts = more
+    alphabet = np.argsort(-counts, kind="stable")[: np.count_nonzero(counts)].astype(np.uint32)
+    numbers = np.zeros(len(counts), np.uint16 if len(alphabet) < 1 << 16 else np.uint32)
+    numbers[alphabet] = np.arange(len(alphabet))
+    codes = np.empty(counts.sum(), numbers.dtype)
+    first = 0
     for part in parts:
-        part[:] = numbers[part]
-    return by_frequency[: np.count_nonzero(counts)].astype(np.uint32)
+        packed = pack(part).codes
+        codes[first : first + len(packed)] = numbers[packed]
+        first += len(packed)
+    return codes, alphabet
 
 
 def _ends_of(codes: Codes, starts: Starts) -> NDArray[np.bytes_]:
@@ -220,10 +230,10 @@ def groups(task: Search, threads: int) -> list[Ids]:
     """
     rows, places, starts = task.queries.rows, task.queries.places, task.queries.starts
     lengths = starts[places + 1] - starts[places]
-    sizes = np.diff(task.best.starts)
+    sizes = np.diff(task.best.starts) - task.best.spare
     bounds = np.full(len(sizes), np.iinfo(np.int32).max, np.int64)  # of distances that can enter
-    full = np.flatnonzero((task.best.counts == sizes) & (sizes > 0))
-    bounds[full] = task.best.distances[task.best.starts[full + 1] - 1]
+    full = np.flatnonzero((task.best.counts >= sizes) & (sizes > 0))
+    bounds[full] = task.best.distances[task.best.starts[full] + sizes[full] - 1]
     wants = np.flatnonzero((sizes > 0) & (bounds > 0))  # no two terms are at distance 0
     order = wants[np.lexsort((rows[wants], bounds[wants], lengths[wants]))]
     most = min(max(_MIN_QUERIES, len(order) // (_GROUPS_PER_THREAD * threads)), _MAX_QUERIES)
@@ -271,8 +281,8 @@ class NearestSearch:
         candidates: the pool, which can be freed afterwards.
         seed: random seed of the hash that orders equal distances.
         threads: number of threads; results do not depend on it.
-        sliced: whether to compare many terms at once, by default if the machine supports it; the
-            results are the same.
+        sliced: whether to compare many terms at once, by default if the machine supports it, and
+            not for more than 65,535 distinct characters; the results are the same.
 
     Besides the pool, each thread needs about 4 kB per character of the longest term, and up to
     64 MiB for large alphabets.
@@ -283,11 +293,15 @@ class NearestSearch:
     ) -> None:
         self.pool = lay_out(candidates, threads)
         self._seed, self._threads = np.uint64(seed), threads
-        self._sliced = not config.DISABLE_JIT if sliced is None else sliced  # type: ignore[attr-defined]  # set when numba is imported
+        sliced = not config.DISABLE_JIT if sliced is None else sliced  # type: ignore[attr-defined]  # set when numba is imported
+        self._sliced = sliced and self.pool.codes.dtype == np.uint16
 
-    def nearest(self, rows: Ids, wanted: Ids, advance: Advance = _ignore) -> Nearest:
+    def nearest(
+        self, rows: Ids, wanted: Ids, advance: Advance = _ignore, *, spare: int = 0
+    ) -> Nearest:
         """Return the nearest terms of the pool's terms in rows, int32[n_queries]; see ``find``."""
-        return self.find(queries_in(self.pool, np.asarray(rows, np.int32)), wanted, advance=advance)
+        queries = queries_in(self.pool, np.asarray(rows, np.int32))
+        return self.find(queries, wanted, advance=advance, spare=spare)
 
     def queries_of(self, terms: pl.Series, rows: Ids) -> Queries:
         """Return other terms, which may also be in the pool, as queries.
@@ -299,8 +313,9 @@ class NearestSearch:
             rows: int32[n_terms], the number of terms of the pool before each in order of text.
         """
         pool, packed = self.pool, pack(terms)
-        numbers = np.full(int(pool.alphabet.max(initial=0)) + 2, len(pool.alphabet), np.uint32)
-        numbers[pool.alphabet] = np.arange(len(pool.alphabet), dtype=np.uint32)
+        most, n_known = int(pool.alphabet.max(initial=0)), len(pool.alphabet)
+        numbers = np.full(most + 2, n_known, pool.codes.dtype)
+        numbers[pool.alphabet] = np.arange(n_known)
         codes = numbers[np.minimum(packed.codes, len(numbers) - 1)]
         return Queries(
             codes=codes,
@@ -341,7 +356,13 @@ class NearestSearch:
         return Nearest(starts_of([len(part) for part in found]), ids, distances)
 
     def find(
-        self, queries: Queries, wanted: Ids, limit: int = FAR, advance: Advance = _ignore
+        self,
+        queries: Queries,
+        wanted: Ids,
+        limit: int = FAR,
+        advance: Advance = _ignore,
+        *,
+        spare: int = 0,
     ) -> Nearest:
         """Return the nearest terms of each query, as brute force does.
 
@@ -352,9 +373,11 @@ class NearestSearch:
             wanted: whole[n_queries], number of terms for each; fewer if the pool has no more.
             limit: the largest distance.
             advance: called with the number of finished queries.
+            spare: number of further terms for each, if they are at the distance of the last one
+                that is wanted; they take no longer.
         """
         sizes = np.minimum(np.asarray(wanted, np.int64), len(self.pool.ids)).astype(np.int32)
-        best = empty_slots(sizes, np.int32, limit)
+        best = empty_slots(sizes, np.int32, limit, min(spare, len(self.pool.ids)))
         task = Search(self.pool, self._seed, queries, best)
         n_queries, longest = len(queries.places), int(np.diff(queries.starts).max(initial=0))
         works = [workspace(self.pool, longest) for _ in range(self._threads)]
@@ -392,9 +415,6 @@ def _in_threads(spaces: list[S], parts: Iterable[P], run: Callable[[P, S], None]
             spaces.append(space)
 
     in_threads(len(spaces), serve, parts)
-
-
-_TERMS_AT_ONCE = 1 << 15  # so that an interrupt does not wait for long
 
 
 def pairs_within(

@@ -59,9 +59,10 @@ def nearest(
     seed: int = 0,
     threads: int = 1,
     sliced: bool | None = None,
+    spare: int = 0,
 ) -> Nearest:
     search = NearestSearch(candidates, seed=seed, threads=threads, sliced=sliced)
-    return search.nearest(queries, wanted)  # type: ignore[arg-type]
+    return search.nearest(queries, wanted, spare=spare)  # type: ignore[arg-type]
 
 
 def candidates_of(pool: Pool) -> Terms:
@@ -87,6 +88,7 @@ def ranked(
     queries: Sequence[int] | None = None,
     seed: int = 0,
     threads: int = 1,
+    spare: int = 0,
 ) -> Ranked:
     """Return the results of every way of searching, which must be the same."""
     rows, sizes = asked(pool, wanted, queries)
@@ -98,6 +100,7 @@ def ranked(
             seed=seed,
             threads=threads,
             sliced=sliced,
+            spare=spare,
         )
         for sliced in WAYS
     ]
@@ -195,7 +198,38 @@ def test_the_nearest_are_those_of_brute_force_for_any_characters(
     assert ranked(pool, wanted, seed=seed) == brute_force(pool, wanted, seed=seed)
 
 
+def test_the_nearest_are_those_of_brute_force_with_more_characters_than_16_bits_hold() -> None:
+    alphabet = [chr(point) for point in range(0x4E00, 0x1FFFF) if not 0xD800 <= point < 0xE000]
+    texts = ["".join(alphabet[at : at + 90]) for at in range(0, len(alphabet), 90)]
+    rare = alphabet[-1] + alphabet[70_000] + alphabet[3]
+    terms = texts + variations(np.random.default_rng(1), texts[0], rare, 40, 5)
+    pool = pool_of(terms)
+    queries = [0, 1, *range(len(pool.terms) - 3, len(pool.terms))]
+    assert len(set("".join(pool.terms).lower())) > 1 << 16
+    assert ranked(pool, 4, queries=queries) == brute_force(
+        pool, 4, queries=queries, distance=Levenshtein.distance
+    )
+
+
 # Ties
+
+
+@pytest.mark.kernels
+@given(
+    st.lists(st.text("ab\u00e9", max_size=6), min_size=1, max_size=30),
+    st.integers(0, 3),
+    st.integers(0, 6),
+    st.integers(1, 9),
+)
+def test_spare_candidates_are_at_the_distance_of_the_last_one_wanted(
+    terms: list[str], wanted: int, spare: int, n_groups: int
+) -> None:
+    pool = pool_of(terms, lambda lower: term_hash(lower) % n_groups)
+    expected = []
+    for every in brute_force(pool, wanted + spare):
+        last = every[:wanted][-1][1] if wanted and every else -1
+        expected.append([pair for pair in every if pair[1] <= last])
+    assert ranked(pool, wanted, spare=spare) == expected
 
 
 @pytest.mark.kernels

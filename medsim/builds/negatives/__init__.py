@@ -83,7 +83,8 @@ class SearchResult:
     Attributes:
         pool: its name, see ``medsim.builds.negatives.candidates.SearchRequest``.
         term1_ids: int32[n_firsts], the first terms.
-        sizes: int32[n_firsts], number of candidates requested; a list with fewer is complete.
+        sizes: int32[n_firsts], number of candidates requested, or found if more; a list with fewer
+            is complete.
         starts: int64[n_firsts + 1], the candidates of each.
         term2_ids: int32[n_candidates], the candidates.
     """

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
+from itertools import count
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
@@ -15,7 +17,6 @@ from medsim.kernels.types import Flags, Ids, Ranks, Rows, gathered, starts_of
 from medsim.neighbours.search import NearestSearch, Terms
 
 if TYPE_CHECKING:
-    from medsim.embeddings.lookup import CosineSearch
     from medsim.kernels.best import Nearest
 
 PoolSearch: TypeAlias = "Callable[[Ids, Ids, Callable[[int], None]], Nearest]"
@@ -24,8 +25,11 @@ PoolSearch: TypeAlias = "Callable[[Ids, Ids, Callable[[int], None]], Nearest]"
 TERMINOLOGY = "terminology"
 """The name of the pool that all sets share."""
 
+SPARE = 4
+"""Further candidates per first term, if they are as near as the last one that is wanted."""
+
 SLACK = 1
-"""Additional candidates per first term, because earlier first terms take some pairs."""
+"""Additional candidates in a search when needed, because earlier first terms take some pairs."""
 
 _BLOCK = 64  # first terms per block; similar terms are searched together
 _BLOCKS_PER_SHARE = 16  # the minimum, to balance shares
@@ -89,7 +93,8 @@ class CandidateSource:
         term_ids: int32[n_pool], ids of its terms, in order of text.
         first_ids: int32[n_firsts], terms whose candidates can be requested, in order of text.
         lay_out: function that prepares the pool for searching; its search returns the nearest
-            candidates of each term, as rows of the pool; fewer than requested if there are no more.
+            candidates of each term, as rows of the pool; fewer than requested if there are no more,
+            or some more at the distance of the last one.
         ahead: request to search together with the first one, because it will be needed later.
         prepared_search: the prepared pool after the first search; set to None to free its memory.
     """
@@ -154,7 +159,7 @@ class CandidateSource:
         return SearchResult(
             pool=self.name,
             term1_ids=term1_ids,
-            sizes=sizes,
+            sizes=np.maximum(sizes, np.diff(nearest.starts)).astype(np.int32),
             starts=nearest.starts,
             term2_ids=self.term_ids[nearest.ids],
         )
@@ -184,20 +189,25 @@ def candidate_source(
             queries = search.queries_of(index.lower.gather(term1_ids), rows)._replace(
                 components=index.groups[term1_ids], hashes=index.hashes[term1_ids]
             )
-            return search.find(queries, sizes, advance=advance)
+            return search.find(queries, sizes, advance=advance, spare=SPARE)
 
-        return from_others if from_outside else among(pool_ids, search)
+        return from_others if from_outside else with_spares(pool_ids, search)
 
     first_ids = np.arange(len(index.lower), dtype=np.int32) if from_outside else pool_ids
     return CandidateSource(name, pool_ids, first_ids, lay_out, ahead)
 
 
-def among(term_ids: Ids, search: NearestSearch | CosineSearch) -> PoolSearch:
-    """Return the search for the candidates of a search's terms, by their ids, int32[n_terms]."""
+def among(term_ids: Ids, nearest: PoolSearch) -> PoolSearch:
+    """Return the search among terms by their ids, int32[n_terms], given that by their rows."""
     order = np.argsort(term_ids, kind="stable").astype(np.int32)
-    return lambda term1_ids, sizes, advance: search.nearest(
+    return lambda term1_ids, sizes, advance: nearest(
         order[np.searchsorted(term_ids, term1_ids, sorter=order)], sizes, advance
     )
+
+
+def with_spares(term_ids: Ids, search: NearestSearch) -> PoolSearch:
+    """Return the search for candidates among terms by their ids, with ``SPARE`` further ones."""
+    return among(term_ids, partial(search.nearest, spare=SPARE))
 
 
 def candidates_of(index: TermIndex, pool_ids: Ids) -> Terms:
@@ -258,7 +268,7 @@ def _request(index: TermIndex, of_pool: PositiveSet, sets: Iterable[PositiveSet]
         firsts, counts = np.unique(positives.term1_ids, return_counts=True)
         set_pool = pool_of(index, positives)[1]
         is_part = len(set_pool) < len(pool_ids)
-        set_sizes = scaled_sizes(pool_ids, set_pool, counts) if is_part else counts + SLACK
+        set_sizes = scaled_sizes(pool_ids, set_pool, counts) if is_part else counts
         counted.append((firsts, set_sizes))
     term1_ids = np.unique(np.concatenate([firsts for firsts, _ in counted]))
     sizes = np.zeros(len(term1_ids), np.int32)
@@ -338,14 +348,17 @@ def served_negatives(
         are_candidates = np.isin(firsts, source.first_ids)
         firsts, n_wanted = firsts[are_candidates], n_positives[are_candidates].astype(np.int32)
         sizes, starts = n_wanted.copy(), starts_of(n_wanted)
-        while True:
+        for repeated in count(1):
             lists = source.lists(firsts, sizes, stage)
             table = used_pairs(used[0], used[1], int(starts[-1]))
             counts, ids = serve_nearest(firsts, lists.starts, lists.term2_ids, table, starts)
+            del table
             too_short = (counts < n_wanted) & (np.diff(lists.starts) >= lists.sizes)
             if not too_short.any():
                 break
-            sizes[too_short] = 3 * lists.sizes[too_short]
+            more = np.maximum(n_wanted - counts, repeated * lists.sizes // 2)
+            sizes[too_short] = (lists.sizes + more)[too_short]
+            del lists  # before the search takes memory
         on_set_done(positives.name)
         # The nearest negative of a first term belongs to its first positive.
         _, rows = gathered(np.searchsorted(positives.term1_ids, firsts), counts)

@@ -48,7 +48,7 @@ def embedding_negatives(index: TermIndex, sampling: Sampling) -> NegativeSampler
                 seed=sampling.seed,
                 threads=sampling.threads,
             )
-            return among(points, search)
+            return among(points, search.nearest)
 
         source = CandidateSource(name, term_ids, np.sort(points), prepare)
         if name == TERMINOLOGY:

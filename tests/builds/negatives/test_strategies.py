@@ -280,7 +280,7 @@ def test_many_first_terms_may_want_the_same_few_candidates(
 
 def test_a_list_that_is_too_short_is_searched_again() -> None:
     # Each of 14 spokes differs from the hub by one letter, and from the others by two, so each
-    # takes the hub. The hub is served last and finds its nearest taken, 3 of 3, then 12 of 12.
+    # takes the hub. The hub is served last and finds its nearest taken, 5 of 5, then 12 of 12.
     hub = "z" * 14
     spokes = [hub[:at] + "a" + hub[at + 1 :] for at in range(14)]
     pairs = [Pair(name, f"{name} by a much longer name", "", "") for name in [*spokes, hub]]
