@@ -53,7 +53,7 @@ def test_frames_round_trip(store: Store) -> None:
 def test_rows_at_rest_are_on_disk_until_they_are_read(tmp_path: Path) -> None:
     numbers = pl.DataFrame({"number": np.random.default_rng(1).integers(0, 1 << 62, 20_000_000)})
     used = "select sum(memory_usage_bytes) >> 20 from duckdb_memory()"
-    with Store(threads=1, spill=tmp_path) as store:
+    with Store(threads=1, spill=tmp_path, memory=300 << 20) as store:
         store.put("numbers", numbers)
         assert store.select(used).item() > 100
         store.rest()
@@ -67,7 +67,10 @@ def test_rows_at_rest_are_on_disk_until_they_are_read(tmp_path: Path) -> None:
 
 def test_rows_stay_in_memory_if_the_disk_is_full(tmp_path: Path) -> None:
     numbers = pl.DataFrame({"number": np.random.default_rng(1).integers(0, 1 << 62, 20_000_000)})
-    with disk_that_is_full_after(32 << 20), Store(threads=1, spill=tmp_path) as store:
+    with (
+        disk_that_is_full_after(32 << 20),
+        Store(threads=1, spill=tmp_path, memory=300 << 20) as store,
+    ):
         store.put("numbers", numbers)
         store.rest()
         assert store.table("numbers").equals(numbers)

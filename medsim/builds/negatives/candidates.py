@@ -93,8 +93,8 @@ class CandidateSource:
         term_ids: int32[n_pool], ids of its terms, in order of text.
         first_ids: int32[n_firsts], terms whose candidates can be requested, in order of text.
         lay_out: function that prepares the pool for searching; its search returns the nearest
-            candidates of each term, as rows of the pool; fewer than requested if there are no more,
-            or some more at the distance of the last one.
+            candidates of each term, as rows of the pool: fewer than requested if the pool has no
+            others, and up to ``SPARE`` more at the distance of the last one.
         ahead: request to search together with the first one, because it will be needed later.
         prepared_search: the prepared pool after the first search; set to None to free its memory.
     """
